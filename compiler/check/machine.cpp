@@ -14,11 +14,15 @@ constexpr uint64_t kMostDrained = 100'000;
 
 Machine::Machine(const format::Program &program)
     : program(program), model(program.models.front()), engine(device::makeVm()) {
-  // The inputs and outputs of the function are what the host has made already.
-  model.arrays.clear();
+  // The inputs and outputs of the function are what the host has made already, but for parts that
+  // it selects: then the arrays are the inputs of the function.
+  const bool selects = format::selectsInputs(model);
+  if (!selects)
+    model.arrays.clear();
   for (std::vector<format::HostTensor> *tensors : {&model.inputs, &model.outputs})
     for (format::HostTensor &tensor : *tensors) {
-      tensor.array = 0;
+      if (!selects)
+        tensor.array = 0;
       tensor.lookup.reset();
       tensor.quantised.reset();
       tensor.codes = false;

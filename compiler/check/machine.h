@@ -16,7 +16,8 @@ public:
   /// Loads the program and runs its first model. The program has passed the checks of the loader.
   explicit Machine(const format::Program &program);
 
-  /// Runs one inference. Inputs and outputs are row-major. Returns nothing if the machine stalls;
+  /// Runs one inference. Inputs and outputs are row-major. The inputs are those of the imported
+  /// function, of which the program may take parts. Returns nothing if the machine stalls;
   /// stall() then returns the reason.
   std::optional<runtime::Arrays> infer(const runtime::Arrays &inputs);
 
@@ -36,7 +37,7 @@ private:
   device::Device::Cycle step(const uint16_t *row);
 
   const format::Program &program;
-  format::Model model; ///< with the inputs and outputs of the function
+  format::Model model; ///< what the host makes of numbers is left out
   std::unique_ptr<device::Device> engine;
   std::string why;
   uint64_t passed = 0;

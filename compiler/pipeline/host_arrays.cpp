@@ -38,6 +38,8 @@ void setArrays(const CompileResult &result, format::Model &model) {
       model.inputs[i].lookup = lookupOf(*lookup);
   for (size_t i = 0; i < model.inputs.size(); ++i)
     model.inputs[i].quantised = result.made[i].quantised;
+  for (size_t i = 0; i < model.inputs.size(); ++i)
+    model.inputs[i].selection = result.made[i].selection;
   for (size_t i = 0; i < model.outputs.size(); ++i)
     model.outputs[i].quantised = result.given[i].quantised;
   for (const frontend::ImportedTensor &one : result.arrays)
@@ -45,6 +47,8 @@ void setArrays(const CompileResult &result, format::Model &model) {
   for (size_t i = 0; i < model.inputs.size() && !model.arrays.empty(); ++i) {
     format::HostTensor &input = model.inputs[i];
     input.array = static_cast<uint32_t>(result.made[i].array);
+    if (input.selection)
+      continue;
     // Streaming may have left a part of it.
     const auto rank = static_cast<ptrdiff_t>(model.arrays[input.array].shape.size());
     model.arrays[input.array].shape.assign(input.shape.begin(), input.shape.begin() + rank);

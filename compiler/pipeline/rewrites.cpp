@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/input_part.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/transforms/passes.h"
 
@@ -46,6 +47,12 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
   perFunction.addPass(ir::createFuseMaps());
   if (wanted(kHoistScalars))
     perFunction.addPass(ir::createHoistScalars());
+  perFunction.addPass(ir::createRemoveDeadCode());
+  if (wanted(kSelectInputs)) {
+    ir::SelectInputsOptions inputs;
+    inputs.lanes = lanes;
+    perFunction.addPass(ir::createSelectInputs(inputs));
+  }
   if (wanted(kMergeAxes)) {
     ir::MergeAxesOptions axes;
     axes.lanes = lanes;
@@ -59,6 +66,10 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
 } // namespace
 
 bool rewrite(mlir::ModuleOp module, int64_t lanes, const std::vector<std::string> &without) {
+  if (!llvm::is_contained(without, kSelectInputs))
+    for (auto function : module.getOps<mlir::func::FuncOp>())
+      for (const unsigned i : llvm::seq(function.getNumArguments()))
+        ir::setInput(function, i, i);
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(false);
   addRewrites(passes.nest<mlir::func::FuncOp>(), lanes, without);
@@ -71,7 +82,7 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
   context.loadDialect<ir::SluiceDialect>();
   std::vector<std::string> known = ir::viewRewrites(context);
   known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes,
-                             kChooseInPairs, kSplitFeatures, kArgMaxBeforeMaps});
+                             kChooseInPairs, kSplitFeatures, kSelectInputs, kArgMaxBeforeMaps});
   Problems problems;
   for (const std::string &one : without) {
     if (llvm::is_contained(known, one))

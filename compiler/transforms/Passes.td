@@ -209,6 +209,21 @@ def MergeAxes : Pass<"sluice-merge-axes", "::mlir::func::FuncOp"> {
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
 }
 
+def SelectInputs : Pass<"sluice-select-inputs", "::mlir::func::FuncOp"> {
+  let summary = "take the parts of inputs that are read";
+  let description = [{
+    If only slices read an argument, the pass replaces it by an argument for each part that they
+    read, or by the box around these parts, whichever has the fewest rows. A part consists of whole
+    rows: along the data dimension it begins and ends at the border of a row. A slice of a part, if
+    anything is left of it, reads the part. An argument that nothing reads is removed. The host sends
+    the arguments alone, so it sends no row that nothing reads.
+
+    Only arguments with the attribute `sluice.input` change. It holds the number of the input; a part
+    also has the first index (`sluice.starts`) and the step (`sluice.steps`) along each axis.
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
+}
+
 def RemoveDeadCode : Pass<"sluice-remove-dead-code", "::mlir::func::FuncOp"> {
   let summary = "remove operations whose results are unused";
 }

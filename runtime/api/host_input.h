@@ -40,14 +40,14 @@ inline HostInput hostInput(const format::Model &model, size_t array) {
 }
 
 /// Returns the data dimension of the first tensor that the host computes from an array. If that is
-/// an axis of the rows of a table, returns the last axis of the array.
+/// an axis of the rows of a table, or if nothing is made from the array, returns the last axis.
 inline uint32_t dataDimOf(const format::Model &model, size_t array) {
-  size_t first = 0;
-  while (arrayOf(model, first) != array)
-    ++first;
-  const uint32_t dim = format::PackedRows(model.inputs[first], model.steps).tensorDim();
   const size_t rank = hostInput(model, array).shape.size();
-  return std::min(dim, static_cast<uint32_t>(rank == 0 ? 0 : rank - 1));
+  const auto last = static_cast<uint32_t>(rank == 0 ? 0 : rank - 1);
+  for (size_t i = 0; i < model.inputs.size(); ++i)
+    if (arrayOf(model, i) == array)
+      return std::min(format::PackedRows(model.inputs[i], model.steps).tensorDim(), last);
+  return last;
 }
 
 } // namespace sluice::runtime

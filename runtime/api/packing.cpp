@@ -161,7 +161,8 @@ void pack(const HostTensor &tensor, uint32_t lanes, const void *data, HostType t
   }
   forElementsOf(type, [&](auto as) {
     slots.forEach([&](int64_t element, int64_t slot) {
-      const auto number = get<decltype(as)>(data, element);
+      const int64_t at = tensor.selection ? tensor.selection->at(element, tensor.shape) : element;
+      const auto number = get<decltype(as)>(data, at);
       rows[static_cast<size_t>(slot)] =
           tensor.quantised ? bf16FromDouble(tensor.quantised->integerOf(numberOf(number)))
                            : bf16Of(number);

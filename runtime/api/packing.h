@@ -17,9 +17,10 @@ namespace sluice::runtime {
 uint64_t elementCount(const format::HostTensor &tensor);
 
 /// Packs a row-major array of `type` into tensor.rows rows of `lanes` lanes. Lanes beyond the
-/// extent become 0. The array has elementCount(tensor) elements, or one for each row if the tensor
-/// has a lookup. If the tensor has a step axis, the rows of all steps follow each other. The
-/// elements must be within the limits of the tensor (refusedElement).
+/// extent become 0. The array has elementCount(tensor) elements, one for each row if the tensor has
+/// a lookup, or those of the array of which the tensor is a part. If the tensor has a step axis,
+/// the rows of all steps follow each other. The elements must be within the limits of the tensor
+/// (refusedElement).
 void pack(const format::HostTensor &tensor, uint32_t lanes, const void *data, format::HostType type,
           std::span<uint16_t> rows, uint32_t steps = 1);
 

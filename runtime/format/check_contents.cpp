@@ -10,6 +10,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "hw/isa/isa.h"
 #include "runtime/addressing/addressing.h"
@@ -43,20 +44,57 @@ std::optional<std::string> checkLimits(const HostTensor &tensor, bool isOutput) 
   return std::nullopt;
 }
 
+/// What is wrong with a shape, or nothing.
+std::optional<std::string> checkShape(const std::vector<int64_t> &shape) {
+  int64_t elements = 1;
+  for (const int64_t extent : shape) {
+    if (extent < 1 || extent > kTensorElements)
+      return fmt::format("an extent is {}, allowed: 1 to {}", extent, kTensorElements);
+    elements *= extent;
+    if (elements > kTensorElements)
+      return fmt::format("the shape is too large, allowed: up to {} elements", kTensorElements);
+  }
+  return std::nullopt;
+}
+
+/// What is wrong with the elements of an array that an input has, or nothing.
+std::optional<std::string> checkSelection(const HostTensor &tensor, const HostArray &array) {
+  const Selection &selection = *tensor.selection;
+  const int64_t elements = addressing::elementsOf(array.shape);
+  bool isInside = selection.first >= 0 && selection.first < elements &&
+                  selection.strides.size() == tensor.shape.size();
+  int64_t first = selection.first, last = selection.first;
+  for (size_t axis = 0; isInside && axis < tensor.shape.size(); ++axis) {
+    const int64_t stride = selection.strides[axis], steps = tensor.shape[axis] - 1;
+    isInside = steps == 0 || (stride > -elements && stride < elements);
+    (stride < 0 ? first : last) += isInside && steps > 0 ? stride * steps : 0;
+  }
+  if (!isInside || first < 0 || last >= elements)
+    return fmt::format("the elements from {} on, with strides [{}], are not all in array '{}'",
+                       selection.first, fmt::join(selection.strides, ", "), array.name);
+  return tensor.lookup || tensor.stepAxis
+             ? std::optional<std::string>("a tensor with a lookup or steps is a part of its array")
+             : std::nullopt;
+}
+
 /// What is wrong with the array of an input and the lookup in it, or nothing.
 std::optional<std::string> checkLookup(const HostTensor &tensor,
                                        const std::vector<HostArray> &arrays, bool isOutput) {
   if (isOutput || arrays.empty())
-    return tensor.array != 0 || tensor.lookup
+    return tensor.array != 0 || tensor.lookup || tensor.selection
                ? std::optional<std::string>("the tensor has an array or a lookup, allowed: none")
                : std::nullopt;
   if (tensor.array >= arrays.size())
     return fmt::format("the array is {}, allowed: 0 to {}", tensor.array, arrays.size() - 1);
   const HostArray &array = arrays[tensor.array];
+  if (tensor.selection)
+    if (auto wrong = checkSelection(tensor, array))
+      return wrong;
   const std::vector<int64_t> front(
       tensor.shape.begin(), tensor.shape.begin() + static_cast<ptrdiff_t>(std::min(
                                                        tensor.shape.size(), array.shape.size())));
-  if (front != array.shape || (!tensor.lookup && tensor.shape.size() != front.size()))
+  if (!tensor.selection &&
+      (front != array.shape || (!tensor.lookup && tensor.shape.size() != front.size())))
     return fmt::format("the shape does not begin with that of array '{}'", array.name);
   if (tensor.quantised)
     return isInteger(array.type)
@@ -118,21 +156,18 @@ std::optional<std::string> checkHostTensor(const HostTensor &tensor,
 /// What is wrong with the arrays of a model, or nothing.
 std::optional<std::string> checkArrays(const Model &model) {
   std::set<std::string> names;
-  std::set<uint32_t> used;
-  for (const HostTensor &tensor : model.inputs)
-    used.insert(tensor.array);
   for (const HostArray &array : model.arrays) {
     if (array.name.empty() || !isUtf8(array.name) || !names.insert(array.name).second)
       return "the name of an array is empty, not UTF-8 text, or used twice";
     if (elementBytes(array.type) == 0 || isInteger(array.type) != array.limits.has_value())
       return fmt::format("the type of array '{}' is wrong, or its limits are", array.name);
+    if (const auto wrong = checkShape(array.shape))
+      return fmt::format("array '{}': {}", array.name, *wrong);
     const Limits most = isInteger(array.type) ? limitsOf(array.type) : Limits();
     if (array.limits && (array.limits->low < most.low || array.limits->high > most.high ||
                          array.limits->low > array.limits->high))
       return fmt::format("the limits of array '{}' are {} and {}, allowed: ascending, in [{}, {}]",
                          array.name, array.limits->low, array.limits->high, most.low, most.high);
-    if (!used.contains(static_cast<uint32_t>(names.size() - 1)))
-      return fmt::format("nothing is made from array '{}'", array.name);
   }
   return std::nullopt;
 }
@@ -143,14 +178,8 @@ std::optional<std::string> checkTensor(const HostTensor &tensor,
                                        uint32_t steps, uint32_t lanes) {
   if (tensor.name.empty() || !isUtf8(tensor.name))
     return "the name is empty or not UTF-8 text";
-  int64_t elements = 1;
-  for (int64_t extent : tensor.shape) {
-    if (extent < 1 || extent > kTensorElements)
-      return fmt::format("an extent is {}, allowed: 1 to {}", extent, kTensorElements);
-    elements *= extent;
-    if (elements > kTensorElements)
-      return fmt::format("the shape is too large, allowed: up to {} elements", kTensorElements);
-  }
+  if (auto wrong = checkShape(tensor.shape))
+    return wrong;
   if (auto wrong = checkStepPart(tensor, isOutput, steps))
     return wrong;
   const PackedRows part(tensor, steps);

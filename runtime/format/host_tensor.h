@@ -60,6 +60,23 @@ struct Quantisation {
   }
 };
 
+/// The elements of an array that an input has: element (i0, i1, ...) of the input is element
+/// first + i0 * strides[0] + i1 * strides[1] + ... of the array, counted row-major.
+struct Selection {
+  int64_t first = 0;
+  std::vector<int64_t> strides;
+
+  bool operator==(const Selection &) const = default;
+
+  /// Returns the element of the array for a row-major element of an input of this shape.
+  [[nodiscard]] int64_t at(int64_t element, const std::vector<int64_t> &shape) const {
+    int64_t found = first;
+    for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
+      found += element % shape[axis] * strides[axis];
+    return found;
+  }
+};
+
 /// A tensor at the host port. The host has a row-major array of shape `shape`; the port transfers
 /// rows of B lanes in bf16. The packed shape is `shape`, perhaps with adjacent axes merged. With
 /// data dimension d, the element (i0..in) of the packed shape is in
@@ -89,14 +106,17 @@ struct HostTensor {
   /// For an input: the table in which the host looks its elements up. `shape` is the shape of the
   /// array, followed by the axes of a row of the table.
   std::optional<Lookup> lookup = std::nullopt;
+  /// For an input: the elements of its array that it has. Nothing: `shape` begins with the shape of
+  /// the array, and it has all of them.
+  std::optional<Selection> selection = std::nullopt;
   /// If the rows hold quantised integers: the host quantises an input and dequantises an output.
   std::optional<Quantisation> quantised = std::nullopt;
   /// For an output: the rows hold codes of indices, which the host decodes (index_code.h).
   bool codes = false;
 };
 
-/// An input of the user, from which the host computes several inputs of the program or looks one
-/// up.
+/// An input of the user, from which the host computes inputs of the program: several, one that is
+/// looked up, or one that is a part of it. If nothing reads it, there is no input that it makes.
 struct HostArray {
   std::string name;
   std::vector<int64_t> shape;

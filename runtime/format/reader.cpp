@@ -138,7 +138,7 @@ bool readFlag(ByteReader &in) {
 }
 
 void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
-  tensors.resize(in.count(64));
+  tensors.resize(in.count(68));
   for (HostTensor &tensor : tensors) {
     tensor.name = in.text();
     tensor.type = readType(in);
@@ -157,6 +157,11 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
       lookup.rowElements = elements;
       lookup.first = in.number<int64_t>();
       lookup.values = in.numbers<uint16_t>(in.count(2));
+    }
+    if (readFlag(in)) {
+      Selection &selection = tensor.selection.emplace();
+      selection.first = in.number<int64_t>();
+      selection.strides = in.numbers<int64_t>(in.count(8));
     }
     if (readFlag(in)) {
       Quantisation &quantised = tensor.quantised.emplace();

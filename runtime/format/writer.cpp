@@ -57,6 +57,11 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
       out.number(static_cast<uint32_t>(tensor.lookup->values.size()));
       out.numbers(tensor.lookup->values);
     }
+    out.number(uint32_t{tensor.selection.has_value()});
+    if (const auto &selection = tensor.selection) {
+      out.number(selection->first);
+      writeExtents(out, selection->strides);
+    }
     out.number(uint32_t{tensor.quantised.has_value()});
     if (const auto &quantised = tensor.quantised) {
       out.number(std::bit_cast<uint32_t>(quantised->scale));

@@ -70,19 +70,25 @@ Json limitsJson(const std::optional<format::Limits> &limits) {
   return limits ? Json({limits->low, limits->high}) : Json(nullptr);
 }
 
+Json selectionJson(const std::optional<format::Selection> &selection) {
+  return selection ? Json({{"first", selection->first}, {"strides", selection->strides}})
+                   : Json(nullptr);
+}
+
 /// The arrays of the host, where tensors are made from them.
 Json addArrays(Answer &answer, const format::Model &model) {
   Json list = Json::array();
   for (size_t i = 0; i < model.arrays.size(); ++i) {
     const format::HostArray &array = model.arrays[i];
-    answer.text += fmt::format("  input  {} {} {}{}\n", printable(array.name), nameOf(array.type),
-                               shapeText(array.shape), limitsText(array.limits));
     Json tensors = Json::array();
     for (const format::HostTensor &tensor : model.inputs)
       if (tensor.array == i)
         tensors.push_back(
             {{"name", tensor.name},
              {"table_rows", tensor.lookup ? Json(tensor.lookup->rows()) : Json(nullptr)}});
+    answer.text += fmt::format("  input  {} {} {}{}{}\n", printable(array.name),
+                               nameOf(array.type), shapeText(array.shape),
+                               limitsText(array.limits), tensors.empty() ? ", not sent" : "");
     list.push_back({{"name", array.name},
                     {"type", nameOf(array.type)},
                     {"shape", array.shape},
@@ -117,7 +123,8 @@ Json addTensors(Answer &answer, std::string_view kind, const std::vector<format:
                     {"first_row", tensor.firstRow},
                     {"rows", tensor.rows},
                     {"step_axis", tensor.stepAxis ? Json(*tensor.stepAxis) : Json(nullptr)},
-                    {"skipped", tensor.skipped}});
+                    {"skipped", tensor.skipped},
+                    {"selection", selectionJson(tensor.selection)}});
   }
   return list;
 }

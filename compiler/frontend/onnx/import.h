@@ -57,6 +57,8 @@ struct ImportedTensor {
   /// The host quantises an input of the function, and restores a result of it.
   std::optional<format::Quantisation> quantised = std::nullopt;
   bool codes = false; ///< of an output: of indices, which the host decodes
+  /// The elements of its array that an input of the function has; nothing: all.
+  std::optional<format::Selection> selection = std::nullopt;
 
   [[nodiscard]] bool isMade() const { return lookup != nullptr || quantised.has_value(); }
 };

@@ -151,6 +151,19 @@ TEST(Packing, LooksUp) {
     EXPECT_EQ(floatFromBf16(rows[i / 2 * 8 + i % 2]), wanted[i]);
 }
 
+/// Every second column of two rows of an array, from the last column on.
+TEST(Packing, Selects) {
+  HostTensor tensor{"x", {2, 3}, HostType::Float32, 1, 0, 2};
+  tensor.selection = format::Selection{12 + 5, {6, -2}};
+  std::array<float, 24> array{};
+  std::iota(array.begin(), array.end(), 0.0F);
+  std::vector<uint16_t> rows(16);
+  pack(tensor, 8, array.data(), HostType::Float32, rows);
+  const std::vector<float> wanted{17, 15, 13, 23, 21, 19};
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(floatFromBf16(rows[i / 3 * 8 + i % 3]), wanted[i]);
+}
+
 TEST(Packing, Quantises) {
   HostTensor tensor{"x", {6}, HostType::Float32, 0, 0, 1};
   tensor.quantised = format::Quantisation{0.5F, 10, {0, 255}};

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -349,10 +351,12 @@ TEST(Check, Lookups) {
               HasSubstr("the type of array 'ids' is wrong, or its limits are"));
   EXPECT_THAT(problem([](Model &m) { m.arrays[0].limits = {2, 1}; }),
               HasSubstr("the limits of array 'ids' are 2 and 1, allowed: ascending"));
-  EXPECT_THAT(problem([](Model &m) { m.arrays.push_back({"b", {1}, HostType::Float32}); }),
-              HasSubstr("nothing is made from array 'b'"));
+  // Nothing reads the array.
+  EXPECT_EQ(problem([](Model &m) { m.arrays.push_back({"b", {1}, HostType::Float32}); }), "none");
   EXPECT_THAT(problem([](Model &m) { m.inputs[0].array = 1; }),
-              HasSubstr("nothing is made from array 'ids'"));
+              HasSubstr("the array is 1, allowed: 0 to 0"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays.push_back({"b", {2, 0}, HostType::Float32}); }),
+              HasSubstr("array 'b': an extent is 0, allowed: 1 to "));
   EXPECT_THAT(problem([](Model &m) { m.arrays[0].shape = {2}; }),
               HasSubstr("the shape does not begin with that of array 'ids'"));
   EXPECT_THAT(problem([](Model &m) { m.inputs[0].lookup->rowElements = 4; }),
@@ -363,6 +367,37 @@ TEST(Check, Lookups) {
               HasSubstr("the tensor has an array or a lookup, allowed: none"));
   EXPECT_THAT(problem([](Model &m) { m.outputs[0].array = 1; }),
               HasSubstr("the tensor has an array or a lookup, allowed: none"));
+}
+
+TEST(Check, Selections) {
+  const auto problem = [&](auto change) {
+    return problemAfter([&](Program &p) {
+      Model &model = p.models[0];
+      model.arrays = {{"all", {4, 16}, model.inputs[0].type}};
+      model.inputs[0].selection = Selection{16, {0, 2}}; // all[1:2, 0:16:2]
+      change(model);
+    });
+  };
+  EXPECT_EQ(problem([](Model &) {}), "none");
+  EXPECT_EQ(problem([](Model &m) { m.inputs[0].selection = Selection{63, {INT64_MAX, -9}}; }),
+            "none"); // the first axis has one index
+  for (const auto &[first, strides] :
+       std::vector<std::pair<int64_t, std::vector<int64_t>>>{{50, {1, 2}},
+                                                             {6, {1, -1}},
+                                                             {-1, {1, 2}},
+                                                             {64, {1, 0}},
+                                                             {0, {1}},
+                                                             {0, {1, 1, 1}},
+                                                             {0, {0, INT64_MAX}},
+                                                             {0, {0, INT64_MIN}}})
+    EXPECT_EQ(problem([&](Model &m) { m.inputs[0].selection = Selection{first, strides}; }),
+              fmt::format("E0511 input 'x' of model 'small': the elements from {} on, with strides "
+                          "[{}], are not all in array 'all'",
+                          first, fmt::join(strides, ", ")));
+  EXPECT_THAT(problem([](Model &m) { m.arrays.clear(); }),
+              HasSubstr("the tensor has an array or a lookup, allowed: none"));
+  EXPECT_THAT(problem([](Model &m) { m.inputs[0].lookup = Lookup{0, 1, {0}}; }),
+              HasSubstr("a tensor with a lookup or steps is a part of its array"));
 }
 
 TEST(Check, Quantisation) {

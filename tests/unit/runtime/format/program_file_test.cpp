@@ -92,10 +92,10 @@ TEST(ProgramFile, TrailingBytes) {
 
 TEST(ProgramFile, OtherVersions) {
   std::vector<uint8_t> bytes = write(smallProgram());
-  test::store<uint32_t>(bytes, kVersionOffset, 9);
+  test::store<uint32_t>(bytes, kVersionOffset, 10);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
-            "format version 9, this build reads version 8: compile the model again");
+            "format version 10, this build reads version 9: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);

@@ -1,0 +1,42 @@
+#include "compiler/dialect/sluice/input_part.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+constexpr llvm::StringLiteral kInput = "sluice.input", kStarts = "sluice.starts",
+                              kSizes = "sluice.sizes", kSteps = "sluice.steps";
+
+} // namespace
+
+void setInput(FunctionOpInterface function, unsigned argument, int64_t input) {
+  function.setArgAttr(argument, kInput, Builder(function.getContext()).getI64IntegerAttr(input));
+}
+
+std::optional<int64_t> inputOf(FunctionOpInterface function, unsigned argument) {
+  const auto input = function.getArgAttrOfType<IntegerAttr>(argument, kInput);
+  return input ? std::optional(input.getInt()) : std::nullopt;
+}
+
+void setInputPart(FunctionOpInterface function, unsigned argument, const InputPart &selected) {
+  Builder builder(function.getContext());
+  function.setArgAttr(argument, kStarts, builder.getDenseI64ArrayAttr(selected.starts));
+  function.setArgAttr(argument, kSizes, builder.getDenseI64ArrayAttr(selected.sizes));
+  function.setArgAttr(argument, kSteps, builder.getDenseI64ArrayAttr(selected.steps));
+}
+
+std::optional<InputPart> inputPartOf(FunctionOpInterface function, unsigned argument) {
+  const auto starts = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, kStarts);
+  const auto sizes = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, kSizes);
+  const auto steps = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, kSteps);
+  if (!starts || !sizes || !steps)
+    return std::nullopt;
+  return InputPart{llvm::SmallVector<int64_t, 4>(starts.asArrayRef()),
+                   llvm::SmallVector<int64_t, 4>(sizes.asArrayRef()),
+                   llvm::SmallVector<int64_t, 4>(steps.asArrayRef())};
+}
+
+} // namespace sluice::ir

@@ -1,0 +1,64 @@
+// Parts of inputs that are read.
+// RUN: sluice-opt %s --pass-pipeline='builtin.module(func.func(sluice-select-inputs{lanes=8}))' | FileCheck %s
+
+// The part is the slice.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME: %[[X:.*]]: tensor<2x16xbf16, #sluice<[2 16!]>> {sluice.input = 0 : i64, sluice.name = "x[3:5]", sluice.sizes = array<i64: 2, 16>, sluice.starts = array<i64: 3, 0>, sluice.steps = array<i64: 1, 1>})
+// CHECK-NEXT: return %[[X]]
+func.func @rows(%x: tensor<200x16xbf16, #sluice<[200 16!]>> {sluice.input = 0, sluice.name = "x"}) -> tensor<2x16xbf16, #sluice<[2 16!]>> {
+  %0 = sluice.slice %x starts [3, 0] sizes [2, 16] steps [1, 1] : (tensor<200x16xbf16, #sluice<[200 16!]>>) -> tensor<2x16xbf16, #sluice<[2 16!]>>
+  return %0 : tensor<2x16xbf16, #sluice<[2 16!]>>
+}
+
+// Along the lanes, a part ends at the border of a row.
+// CHECK-LABEL: func.func @lanes(
+// CHECK-SAME: %[[X:.*]]: tensor<1x12xbf16, #sluice<[1 12!]>> {sluice.input = 0 : i64, sluice.name = "x[2, 8:20]",
+// CHECK: sluice.slice %[[X]] starts [0, 2] sizes [1, 4] steps [1, 2]
+func.func @lanes(%x: tensor<3x20xbf16, #sluice<[3 20!]>> {sluice.input = 0, sluice.name = "x"}) -> tensor<1x4xbf16, #sluice<[1 4!]>> {
+  %0 = sluice.slice %x starts [2, 10] sizes [1, 4] steps [1, 2] : (tensor<3x20xbf16, #sluice<[3 20!]>>) -> tensor<1x4xbf16, #sluice<[1 4!]>>
+  return %0 : tensor<1x4xbf16, #sluice<[1 4!]>>
+}
+
+// Parts far apart are two inputs; neighbours that overlap are one.
+// CHECK-LABEL: func.func @several(
+// CHECK-SAME: %[[A:.*]]: tensor<2x8xbf16, #sluice<[2 8!]>> {{{.*}}sluice.name = "x[0:2]"
+// CHECK-SAME: %[[B:.*]]: tensor<1x8xbf16, #sluice<[1 8!]>> {{{.*}}sluice.name = "x[9]"
+// CHECK-SAME: %[[C:.*]]: tensor<3x8xbf16, #sluice<[3 8!]>> {sluice.input = 1 : i64, sluice.name = "y[4:7]"
+// CHECK: sluice.slice %[[C]] starts [0, 0]
+// CHECK: sluice.slice %[[C]] starts [1, 0]
+// CHECK: return %[[A]], %[[B]], %{{.*}}, %{{.*}}
+func.func @several(%x: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0, sluice.name = "x"}, %y: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 1, sluice.name = "y"})
+    -> (tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<1x8xbf16, #sluice<[1 8!]>>, tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<2x8xbf16, #sluice<[2 8!]>>) {
+  %0 = sluice.slice %x starts [0, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
+  %1 = sluice.slice %x starts [9, 0] sizes [1, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<1x8xbf16, #sluice<[1 8!]>>
+  %2 = sluice.slice %y starts [4, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
+  %3 = sluice.slice %y starts [5, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
+  return %0, %1, %2, %3 : tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<1x8xbf16, #sluice<[1 8!]>>, tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<2x8xbf16, #sluice<[2 8!]>>
+}
+
+// The host selects with a step, and backwards too.
+// CHECK-LABEL: func.func @steps(
+// CHECK-SAME: %[[X:.*]]: tensor<3x8xbf16, #sluice<[3 8!]>> {sluice.input = 0 : i64, sluice.name = "x[8:1:-3]", sluice.sizes = array<i64: 3, 8>, sluice.starts = array<i64: 8, 0>, sluice.steps = array<i64: -3, 1>})
+// CHECK-NEXT: return %[[X]]
+func.func @steps(%x: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0, sluice.name = "x"}) -> tensor<3x8xbf16, #sluice<[3 8!]>> {
+  %0 = sluice.slice %x starts [8, 0] sizes [3, 8] steps [-3, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<3x8xbf16, #sluice<[3 8!]>>
+  return %0 : tensor<3x8xbf16, #sluice<[3 8!]>>
+}
+
+// Nothing reads the second input. The first one stays: another operation reads all of it.
+// CHECK-LABEL: func.func @whole(
+// CHECK-SAME: %[[X:.*]]: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0 : i64, sluice.name = "x"}) ->
+func.func @whole(%x: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0, sluice.name = "x"}, %y: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 1, sluice.name = "y"})
+    -> (tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<10x8xbf16, #sluice<[10 8!]>>) {
+  %0 = sluice.slice %x starts [0, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
+  %1 = sluice.reverse %x axes [0] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<10x8xbf16, #sluice<[10 8!]>>
+  return %0, %1 : tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<10x8xbf16, #sluice<[10 8!]>>
+}
+
+// What the attribute does not name stays.
+// CHECK-LABEL: func.func @unnamed(
+// CHECK-SAME: %{{.*}}: tensor<10x8xbf16, #sluice<[10 8!]>>)
+func.func @unnamed(%x: tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>> {
+  %0 = sluice.slice %x starts [0, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
+  return %0 : tensor<2x8xbf16, #sluice<[2 8!]>>
+}
