@@ -13,7 +13,7 @@ from oracle import Evaluator, Track, Unsupported, is_float, magnitude, scale_of,
 MOST = 400  # elements of a value
 STEADY = 0.008  # of the range: what rounding to the nearest bf16 number may move
 OPSETS = (11, 13, 17, 18, 20, 21, 22, 23)
-INTEGERS = {"Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear"}
+INTEGERS = {"Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 SPECIAL = np.float32([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, -1e-40, 3.4e38, -3.4e38, 1e38, 3e-38, 1e5])
 
 
@@ -291,7 +291,8 @@ def draw_integer_input(builder):
         builder.emit("Cast", [x], to=TensorProto.FLOAT)
 
 
-def ordinary(builder, operators, has_integers=False):
+def ordinary(builder, operators, has_integers=False, first=()):
+    """`first`: names of the classes of the first nodes; the others are random."""
     for _ in range(2 if builder.kind == "state" else builder.one_of((1, 1, 1, 2))):
         draw_input(builder)
     if has_integers:
@@ -300,17 +301,20 @@ def ordinary(builder, operators, has_integers=False):
         some = builder.random.permutation(len(operators))[:builder.integer(1, 4)]
         operators = {name: operators[name] for i, name in enumerate(operators) if i in some}
     wanted, tries = builder.one_of((1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 10, 12)), 0
-    added = 0
+    added, first = 0, list(first)
+    wanted = max(wanted, len(first))
     while added < wanted and tries < 60 and len(builder.graph.nodes) < 14:
         tries += 1
-        name, choices = builder.one_of(operators.items())
+        name, choices = first[0] if first else builder.one_of(operators.items())
         nodes, pool = len(builder.graph.nodes), len(builder.pool)
         try:
             builder.one_of(choices)(builder)
             added += 1
+            first = first[1:]
             for node in builder.graph.nodes[nodes:]:
                 builder.classes.update({o: name for o in node.output})
         except (Skip, ValueError, OverflowError, IndexError):
+            first = first if tries < 30 else []
             # Helper nodes in front of the one that failed go, too.
             del builder.graph.nodes[nodes:]
             del builder.pool[pool:]
@@ -334,12 +338,29 @@ def draw_flags(builder):
     return flags
 
 
-def generate(seed):
-    """The graph of a seed, and the class of the operator behind each value; None if nothing could be drawn."""
-    import operators  # pylint: disable=import-outside-toplevel
-    import ml_operators  # noqa: F401 pylint: disable=import-outside-toplevel,unused-import
+def drawn_first(operators, seed, whole):
+    """Whether a graph has an input of integers, and the classes of its first nodes with their functions."""
+    draws = np.random.default_rng([seed, 23])  # drawn apart: the other graphs stay as they are
+    has_integers = whole or draws.random() < 0.15
+    if whole and draws.random() < 0.7:
+        return has_integers and draws.random() < 0.7, [("quantise", operators["quantise"])]
+    if draws.random() < 0.15:  # a pair of classes, so that rare pairs are tried, too
+        names = list(operators)
+        return has_integers, [(name, operators[name]) for name in draws.choice(names, 2)]
+    return has_integers, []
+
+
+def generate(seed, whole=False):
+    """The graph of a seed, and the class of the operator behind each value; None if nothing could be drawn.
+
+    `whole`: every graph has an input of integers, a quantised part or both.
+    """
+    # pylint: disable=import-outside-toplevel,unused-import
+    import operators
+    import ml_operators  # noqa: F401
+    import quantised_operators  # noqa: F401
     kinds = np.random.default_rng([seed, 5])
-    kind = kinds.choice(["ordinary", "special", "state", "stream", "deep"], p=[0.82, 0.06, 0.06, 0.058, 0.002])
+    kind = "ordinary" if whole else kinds.choice(["ordinary", "special", "state", "stream", "deep"], p=[0.82, 0.06, 0.06, 0.058, 0.002])
     builder = Builder(seed, kind)
     if kind in ("stream", "deep"):
         try:
@@ -347,10 +368,9 @@ def generate(seed):
         except Skip:
             return None
     else:
-        # Drawn apart: the other graphs stay as they are.
-        integers = kind == "ordinary" and np.random.default_rng([seed, 23]).random() < 0.15
+        integers, first = drawn_first(operators.CLASSES, seed, whole) if kind == "ordinary" else (False, [])
         try:
-            ordinary(builder, operators.CLASSES, integers)
+            ordinary(builder, operators.CLASSES, integers, first)
         except (Skip, ValueError):
             return None
     graph = builder.graph

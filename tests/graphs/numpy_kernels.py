@@ -119,12 +119,24 @@ def instance_norm(node, operands):
     return [(y * scale.reshape(turned) + bias.reshape(turned)).astype(np.float32)]
 
 
+def quantised_softmax(node, operands):
+    """onnxruntime adds exponentials that it has rounded."""
+    codes, scale, zero, out, shift = operands
+    x = (np.asarray(codes, np.float64) - np.float64(zero)) * np.float64(scale)
+    axis = attributes(node).get("axis", -1)
+    shares = np.exp(x - x.max(axis, keepdims=True))
+    shares /= shares.sum(axis, keepdims=True)
+    limits = np.iinfo(shift.dtype)
+    return [np.clip(np.round(shares / np.float64(out)) + np.float64(shift), limits.min, limits.max).astype(shift.dtype)]
+
+
 KERNELS = {("", "HannWindow"): window_of(0.5, -0.5), ("", "HammingWindow"): window_of(25 / 46, -21 / 46),
            ("", "BlackmanWindow"): window_of(0.42, -0.5, 0.08),
            ("com.microsoft", "GroupNorm"): group_norm,
            ("com.microsoft", "LayerNormalization"): layer_norm,
            ("", "LayerNormalization"): layer_norm,
            ("", "MeanVarianceNormalization"): mean_variance_norm, ("", "InstanceNormalization"): instance_norm, ("", "Einsum"): einsum,
+           ("com.microsoft", "QLinearSoftmax"): quantised_softmax,
            ("com.microsoft", "SimplifiedLayerNormalization"): simplified_layer_norm,
            ("", "SimplifiedLayerNormalization"): simplified_layer_norm,
            ("", "LpNormalization"): lp_norm, ("", "Swish"): swish, ("", "CumProd"): cumprod}

@@ -23,7 +23,9 @@ SUMS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "Reduc
         "GroupNormalization", "GroupNorm", "MeanVarianceNormalization", "SimplifiedLayerNormalization",
         "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss",
         "Attention", "MultiHeadAttention", "Col2Im", "DeformConv", "RoiAlign", "GridSample", "Det", "AffineGrid", "ConvInteger",
-        "MatMulInteger", "QLinearConv", "QLinearMatMul", "RotaryEmbedding", "LinearRegressor", "LinearClassifier", "Normalizer"}
+        "MatMulInteger", "QLinearConv", "QLinearMatMul", "RotaryEmbedding", "LinearRegressor", "LinearClassifier", "Normalizer",
+        "QGemm", "QLinearSoftmax", "QLinearAveragePool", "QLinearGlobalAveragePool", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM",
+        "MatMulIntegerToFloat", "QAttention"}
 # What moves elements from lane to lane, by sums with zeros.
 VIEWS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile", "Concat", "Slice", "Split", "Pad", "Gather",
          "GatherND", "GatherElements", "Trilu", "Compress", "CenterCropPad", "ReverseSequence", "DepthToSpace", "SpaceToDepth",
@@ -34,11 +36,14 @@ PRODUCTS = {"MatMul", "Gemm", "Einsum", "FusedMatMul", "FusedGemm", "Conv", "Att
 UNDEFINED = {"Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "TopK", "Hardmax", "ArgMax", "ArgMin", "MaxPool",
              "GlobalMaxPool", "ReduceMax", "ReduceMin", "MaxRoiPool", "RoiAlign", "Clip", "Max", "Min", "Sign", "Softmax",
              "LogSoftmax", "ReduceLogSumExp", "ThresholdedRelu", "Elu", "Celu", "Selu", "LeakyRelu", "HardSigmoid", "Relu",
-             "HardSwish", "Mod", "Resize", "GridSample", "Scatter", "SequenceMap", "PRelu", "Shrink", "Pow", "ScatterElements", "ScatterND", "Normalizer", "LSTM", "GRU", "RNN", "Softplus"}
+             "HardSwish", "Mod", "Resize", "GridSample", "Scatter", "SequenceMap", "PRelu", "Shrink", "Pow", "ScatterElements", "ScatterND", "Normalizer", "LSTM", "GRU", "RNN", "Softplus",
+             "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 # A small change of an operand may change the result by much, or onnxruntime rounds the result.
 JUMPS = {"Floor", "Ceil", "Round", "Sign", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Hardmax", "ArgMax",
          "ArgMin", "TopK", "Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "Mod", "ThresholdedRelu", "Shrink",
-         "MaxPool", "MaxUnpool", "Reciprocal", "Div", "Binarizer", "Imputer", "LinearClassifier", "ArrayFeatureExtractor"}
+         "MaxPool", "MaxUnpool", "Reciprocal", "Div", "Binarizer", "Imputer", "LinearClassifier", "ArrayFeatureExtractor",
+         "QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax",
+         "QLinearConcat", "QLinearAveragePool", "QLinearGlobalAveragePool", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 JUMP = 2.0**-12  # of the range: noise of float32 moves nothing as far, but across a jump
 
 

@@ -20,7 +20,7 @@ warnings.simplefilter("ignore")
 STABLE = 0.05  # of the range: a bound below is a useful one
 
 
-def examine(seed, driver, shrinks, folder):
+def examine(seed, driver, options):
     """The result of one seed as a dictionary; a finding is written."""
     # pylint: disable=import-outside-toplevel
     from compare import judge
@@ -29,7 +29,7 @@ def examine(seed, driver, shrinks, folder):
     from oracle import Unsupported
     from shrink import shrink
     result = {"seed": seed}
-    graph = generate(seed)
+    graph = generate(seed, options.whole)
     if graph is None:
         return {**result, "kind": "none"}
     classes = graph.classes
@@ -52,12 +52,12 @@ def examine(seed, driver, shrinks, folder):
     if not verdict.faults:
         return {**result, "kind": "right"}
     result |= {"kind": "fault", "fault": verdict.kind, "text": verdict.faults[0][:300]}
-    if shrinks:
+    if options.shrink:
         graph, verdict, reference = shrink(graph, driver, verdict)
         result |= {"small": graph.operators(), "text": verdict.faults[0][:300]}
         name = f"{verdict.kind}-{seed}"
         try:
-            save(graph, reference.exact, pathlib.Path(folder) / "findings" / name,
+            save(graph, reference.exact, pathlib.Path(options.corpus) / "findings" / name,
                  f"Seed {seed}: {' '.join(graph.operators())}\n{verdict.faults[0]}\n")
         except (ValueError, TypeError, KeyError) as error:
             result["unsaved"] = str(error)[:100]
@@ -69,7 +69,7 @@ def worker(options):
     driver = Driver(options.driver, options.limit)
     for line in sys.stdin:
         try:
-            result = examine(int(line), driver, options.shrink, options.corpus)
+            result = examine(int(line), driver, options)
         except Exception:  # pylint: disable=broad-except
             result = {"seed": int(line), "kind": "generator", "text": " ".join(traceback.format_exc().split())[-400:]}
         print(json.dumps(result), flush=True)
@@ -93,7 +93,8 @@ def again(options):
 class Worker:
     def __init__(self, options):
         self.command = [sys.executable, "-B", __file__, "--worker", "--driver", options.driver, "--corpus", options.corpus,
-                        "--limit", str(options.limit)] + (["--shrink"] if options.shrink else [])
+                        "--limit", str(options.limit)] + \
+            (["--shrink"] if options.shrink else []) + (["--whole"] if options.whole else [])
         self.process = None
 
     def give(self, seed):
@@ -179,6 +180,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
     parser.add_argument("--limit", type=int, default=60, help="seconds for a graph (60)")
     parser.add_argument("--seconds", type=float, default=0, help="no new graph after so many (0: all seeds)")
+    parser.add_argument("--whole", action="store_true", help="graphs with inputs of integers and quantised parts alone")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="leave graphs with a fault as they are")
     parser.add_argument("--shrink", action="store_true", default=True, help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
