@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "compiler/conversion/scalar/constants.h"
 #include "compiler/conversion/scalar/table_builder.h"
 
 namespace sluice::rows {
@@ -101,12 +102,32 @@ void uniteReads(std::vector<LinearSum::Rounded> &sums) {
         sum.reads[i] = all.at(sum.sources[i]);
 }
 
-RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t used, bool uniform) {
-  if (sum.sources.empty()) {
-    std::vector<double> values(sum.bias.begin(), sum.bias.end());
-    values.resize(uniform ? graph.lanes() : used);
-    return graph.constant(values);
+namespace {
+
+/// A sum without products. Like every sum, it is not rounded before what follows in the same pass:
+/// a quotient of integers is rounded once.
+RowId emitConstant(GraphBuilder &graph, const std::vector<float> &bias, uint32_t used,
+                   bool uniform) {
+  std::vector<double> values(bias.begin(), bias.end());
+  values.resize(uniform ? graph.lanes() : used);
+  const RowId rounded = graph.constant(values);
+  std::vector<float> rest(graph.lanes());
+  std::vector<uint16_t> one(size_t{graph.lanes()} * graph.lanes());
+  for (size_t lane = 0; lane < values.size(); ++lane) {
+    const double left = values[lane] - bf16ToDouble(roundToBf16(withinBf16(values[lane])));
+    rest[lane] = std::isfinite(left) ? static_cast<float>(left) : 0;
+    one[lane * graph.lanes() + lane] = roundToBf16(1.0);
   }
+  if (!std::ranges::all_of(rest, [](float left) { return left == 0; }))
+    return graph.linear({{rounded, graph.block(one)}}, std::move(rest), used, uniform);
+  return rounded;
+}
+
+} // namespace
+
+RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t used, bool uniform) {
+  if (sum.sources.empty())
+    return emitConstant(graph, sum.bias, used, uniform);
   std::vector<Term> terms;
   for (size_t i = 0; i < sum.sources.size(); ++i)
     terms.push_back({graph.forProduct(sum.sources[i], sum.reads[i]), sum.blocks[i]});

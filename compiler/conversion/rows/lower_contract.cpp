@@ -83,6 +83,11 @@ public:
   }
 
   bool takesScale(Lowering &lowering, const std::vector<double> &scale) override {
+    // Integers that are scaled might not be bf16 numbers; one factor behind the product is exact.
+    if (int exponent = 0;
+        llvm::all_equal(scale) && std::abs(std::frexp(scale[0], &exponent)) != 0.5)
+      if (const auto most = largestInteger(lowering); most && *most > 1)
+        return false;
     // Weights are shared by all indices of the loops that the constant does not have.
     const Split split = splitLoops(lowering.layoutOf(op->getResult(0)));
     const std::vector<Trip> features = loops.trips(split.feature, xFirst);
@@ -97,16 +102,12 @@ public:
   }
 
   std::optional<double> mostOfIntegers(Lowering &lowering) override {
-    constexpr double kMostExact = 256;
-    double most = 0;
-    for (const double value : lowering.constant(op->getOperand(xFirst ? 1 : 0)).values) {
-      if (value != std::trunc(value) || std::abs(value) > kMostExact)
-        return std::nullopt;
-      most = std::max(most, std::abs(value));
-    }
+    const std::optional<double> most = largestInteger(lowering);
+    if (!most)
+      return std::nullopt;
     const Split split = splitLoops(lowering.layoutOf(op->getResult(0)));
     // Of the integers and their zero points, which are in the bias.
-    return 2 * kMostExact * most * static_cast<double>(loops.trips(split.inner, xFirst).size());
+    return 2 * kMostExact * *most * static_cast<double>(loops.trips(split.inner, xFirst).size());
   }
 
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;
@@ -116,6 +117,19 @@ public:
   }
 
 private:
+  static constexpr double kMostExact = 256;
+
+  /// If all weights are integers that bf16 has: the largest magnitude.
+  std::optional<double> largestInteger(Lowering &lowering) {
+    double most = 0;
+    for (const double value : lowering.constant(op->getOperand(xFirst ? 1 : 0)).values) {
+      if (value != std::trunc(value) || std::abs(value) > kMostExact)
+        return std::nullopt;
+      most = std::max(most, std::abs(value));
+    }
+    return most;
+  }
+
   /// Loops along the result's lanes, over its other axes, and summed over.
   struct Split {
     std::vector<size_t> feature, outer, inner;
