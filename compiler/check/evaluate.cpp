@@ -396,10 +396,15 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
   if (auto map = llvm::dyn_cast<ir::MapOp>(op)) {
     std::vector<Tensor> made(variants, Tensor(operands[0].exact().shape));
     std::vector<std::vector<const double *>> inputs(variants);
+    std::vector<Shared> kept;
     std::vector<double *> outputs;
     for (size_t variant = 0; variant < variants; ++variant) {
-      for (const Spread &operand : operands)
-        inputs[variant].push_back(operand.variants[variant]->values.data());
+      for (const Spread &operand : operands) {
+        const bool clears = movesElements && variant > 0 &&
+                            roundings[variant - 1].direction() == Rounding::Direction::Up;
+        kept.push_back(clears ? cleared(operand.variants[variant]) : operand.variants[variant]);
+        inputs[variant].push_back(kept.back()->values.data());
+      }
       outputs.push_back(made[variant].values.data());
     }
     RoundedBody(map.getBody()).run(made[0].values.size(), inputs, roundings, outputs);
@@ -436,9 +441,13 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
     viewsOfConstants.insert(op.getResult(0));
   const bool mayBeNaN = hasZeroWeights(op, operands);
   const auto operandOf = [&](const Spread &operand, size_t variant) {
-    if (variant == 0 || !sums)
+    if (variant == 0 || !(sums || movesElements))
       return operand.variants[variant];
-    const bool clears = mayBeNaN && roundings[variant - 1].direction() == Rounding::Direction::Up;
+    // Moved elements are weights, of which nothing is known if they are not finite.
+    const bool clears = (mayBeNaN || movesElements) &&
+                        roundings[variant - 1].direction() == Rounding::Direction::Up;
+    if (!sums && !clears)
+      return operand.variants[variant];
     return clears ? cleared(operand.variants[variant]) : poisoned(operand.variants[variant]);
   };
   for (size_t variant = 0; variant < variants; ++variant) {

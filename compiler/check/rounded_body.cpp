@@ -111,7 +111,10 @@ RoundedBody::RoundedBody(mlir::Region &body) {
     Step step;
     bool anyComputed = false, anyHandedOn = false;
     llvm::SmallBitVector all(arguments);
-    for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+    reference::Applied applied{};
+    if (!llvm::isa<mlir::arith::ConstantOp>(op))
+      applied = reference::appliedBy(&op);
+    for (auto [i, operand] : llvm::enumerate(applied.operands)) {
       step.operands[i] = slots.at(operand);
       step.isConstant[i] = constant[step.operands[i]];
       step.isComputed[i] = computed[step.operands[i]];
@@ -125,15 +128,15 @@ RoundedBody::RoundedBody(mlir::Region &body) {
       computed.push_back(false);
       handedOn.push_back(false);
     } else {
-      step.function = reference::functionOf(&op);
+      step.function = applied.function;
       step.compute = reference::stepOf(*step.function);
       constant.push_back(false);
       computed.push_back(!selects(*step.function) || anyComputed);
       const bool isTable = !isArithmetic(*step.function);
       unsigned variable = 0; // operands that are no constants
-      for (unsigned i = 0; i < op.getNumOperands(); ++i)
+      for (unsigned i = 0; i < applied.operands.size(); ++i)
         variable += step.isConstant[i] ? 0 : 1;
-      for (unsigned i = 0; i < op.getNumOperands(); ++i) {
+      for (unsigned i = 0; i < applied.operands.size(); ++i) {
         const unsigned operand = step.operands[i];
         step.isRounded[i] =
             handedOn[operand] && (isTable ? reads[operand].count() > 1 : variable > 1);
@@ -189,6 +192,12 @@ void RoundedBody::runStep(const Step &step, const std::vector<Values> &slots,
         ((isComparison(function) && (isUnknown(0) || isUnknown(1))) ||
          (dependsOnCondition(function) && isUnknown(0)) || (isLogical(function) && isUnknown(1)))) {
       result[variant] = std::numeric_limits<double>::quiet_NaN();
+      continue;
+    }
+    // NaN is no integer in particular.
+    if (function == Function::RoundEven && std::isnan(operands[0]) &&
+        rounding.direction() == Rounding::Direction::Up) {
+      result[variant] = 0;
       continue;
     }
     // Nothing is known of a comparison with what is not finite in this direction of rounding alone.

@@ -30,6 +30,16 @@ std::optional<Function> functionOf(mlir::Operation *op) {
   return functionNamed(op->getName().getStringRef());
 }
 
+Applied appliedBy(mlir::Operation *op) {
+  const std::optional<Function> function = functionOf(op);
+  assert(function && "verified by the map");
+  if (*function == Function::Log1p)
+    if (mlir::Operation *inner = op->getOperand(0).getDefiningOp();
+        inner && functionOf(inner) == Function::Exp)
+      return {Function::Softplus, {inner->getOperand(0)}};
+  return {*function, llvm::to_vector<3>(op->getOperands())};
+}
+
 double constantOf(mlir::arith::ConstantOp op) {
   if (auto real = llvm::dyn_cast<mlir::FloatAttr>(op.getValue()))
     return real.getValueAsDouble();
@@ -43,14 +53,13 @@ ScalarProgram::ScalarProgram(mlir::Region &body) {
     slots[argument] = inputs++;
   for (mlir::Operation &op : block.without_terminator()) {
     Step step{};
-    for (auto [i, operand] : llvm::enumerate(op.getOperands()))
-      step.operands[i] = slots.at(operand);
     if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op)) {
       step.constant = constantOf(constant);
     } else {
-      const std::optional<Function> function = functionOf(&op);
-      assert(function && "verified by the map");
-      step.function = stepOf(*function);
+      const Applied applied = appliedBy(&op);
+      for (auto [i, operand] : llvm::enumerate(applied.operands))
+        step.operands[i] = slots.at(operand);
+      step.function = stepOf(applied.function);
     }
     slots[op.getResult(0)] = inputs + static_cast<unsigned>(steps.size());
     steps.push_back(step);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include "compiler/reference/function.h"
 
@@ -27,6 +29,16 @@ bool isScalarOperation(mlir::Operation *op);
 /// What a scalar operation computes; nothing for a constant and for operations that are not
 /// scalar operations.
 std::optional<Function> functionOf(mlir::Operation *op);
+
+/// A function and the values that it is applied to.
+struct Applied {
+  Function function;
+  llvm::SmallVector<mlir::Value, 3> operands;
+};
+
+/// Returns what a scalar operation computes, and of what; not for a constant. log1p(exp(x)) is the
+/// softplus of x: computed one by one, the exponential overflows where the logarithm is x.
+Applied appliedBy(mlir::Operation *op);
 
 /// Returns the value of a scalar constant; booleans are 0 and 1.
 double constantOf(mlir::arith::ConstantOp op);
