@@ -22,7 +22,7 @@ bool isSet(const NodeView &node, const char *attribute) {
 }
 
 std::vector<WindowAxis> windowsOf(const NodeView &node) {
-  return windowAxes(node, node.integers("kernel_shape"), isSet(node, "ceil_mode"));
+  return windowAxes(node, node.integers("kernel_shape"), isSet(node, "ceil_mode"), /*crops=*/true);
 }
 
 /// The merge of what a window sees, whose elements are the axes behind those of `x`.

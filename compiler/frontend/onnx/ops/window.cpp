@@ -32,12 +32,13 @@ std::string listProblem(const NodeView &node, const std::string &attribute, size
 }
 
 /// Pads and positions of one axis.
-void place(WindowAxis &axis, const std::string &mode, bool roundUp) {
+void place(WindowAxis &axis, const std::string &mode, bool roundUp, bool crops) {
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     axis.count = (axis.extent - 1) / axis.stride + 1;
-    const int64_t pads =
-        std::max<int64_t>((axis.count - 1) * axis.stride + axis.reach() - axis.extent, 0);
-    axis.low = mode == "SAME_UPPER" ? pads / 2 : pads - pads / 2;
+    int64_t pads = (axis.count - 1) * axis.stride + axis.reach() - axis.extent;
+    if (!crops)
+      pads = std::max<int64_t>(pads, 0);
+    axis.low = (mode == "SAME_UPPER" ? pads : pads + 1) / 2;
     axis.high = pads - axis.low;
     return;
   }
@@ -143,7 +144,8 @@ Shape perAxis(const NodeView &node, const std::string &attribute) {
   return node.given(attribute) ? node.integers(attribute) : Shape(spatialAxes(node), 1);
 }
 
-std::vector<WindowAxis> windowAxes(const NodeView &node, const Shape &sizes, bool roundUp) {
+std::vector<WindowAxis> windowAxes(const NodeView &node, const Shape &sizes, bool roundUp,
+                                   bool crops) {
   const Shape strides = perAxis(node, "strides"), dilations = perAxis(node, "dilations");
   const size_t count = sizes.size();
   const Shape pads = node.given("pads") ? node.integers("pads") : Shape(2 * count, 0);
@@ -155,7 +157,7 @@ std::vector<WindowAxis> windowAxes(const NodeView &node, const Shape &sizes, boo
                     dilations[i],
                     pads[i],
                     pads[count + i]};
-    place(axis, autoPad(node), roundUp);
+    place(axis, autoPad(node), roundUp, crops);
     out.push_back(axis);
   }
   return out;

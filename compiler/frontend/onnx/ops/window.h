@@ -43,8 +43,11 @@ Requirement windowFits(std::function<Shape(const NodeView &)> sizes);
 Shape perAxis(const NodeView &node, const std::string &attribute);
 
 /// The windows of `sizes` over the spatial axes of input 0, as the attributes place them.
-/// `roundUp`: a last position may leave the padded input, if it starts inside (ceil_mode).
-std::vector<WindowAxis> windowAxes(const NodeView &node, const Shape &sizes, bool roundUp = false);
+/// `roundUp`: a last position may leave the padded input, if it starts inside (ceil_mode). `crops`:
+/// SAME pads may be negative, where the stride is longer than the window. Windows begin behind the
+/// first elements then: so do those of pooling in onnxruntime, but not those of convolution.
+std::vector<WindowAxis> windowAxes(const NodeView &node, const Shape &sizes, bool roundUp = false,
+                                   bool crops = false);
 
 /// Whether every element is inside the input at each position.
 bool staysInside(const WindowAxis &axis);
