@@ -57,7 +57,7 @@ public:
     while (scalar && !llvm::isa<BlockArgument>(scalar))
       scalar = before(scalar.getDefiningOp());
     const Value found = scalar ? inputOf(scalar) : Value();
-    return found && !isSameAlong(found, axis) ? found : Value();
+    return found && dataDim(found) && !isSameAlong(found, axis) ? found : Value();
   }
 
 private:
