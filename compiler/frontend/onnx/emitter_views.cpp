@@ -282,7 +282,7 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
     for (const Tensor &input : inputs)
       shape[axis] += input.shape[axis];
     checkFolded(shape);
-    HostTensor out{inputs.front().type, shape, {}, {}};
+    HostTensor out{inputs.front().known->type, shape, {}, {}};
     int64_t outer =
         std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
     for (int64_t i = 0; i < outer; ++i)
