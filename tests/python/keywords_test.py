@@ -22,11 +22,13 @@ from sluice.keywords import flag_of, in_python, keywords_of
 class Keywords(Python):
     def test_every_flag_of_the_command_is_a_keyword(self):
         ours = {"help", "output", "emit", "json", "color", "progress", "verbose", "version", "format", "explain-layout", "rest"}
-        for command, function in (("compile", sluice.compile), ("check", sluice.check), ("compare", sluice.compare)):
+        for command, function in (("compile", sluice.compile), ("check", sluice.check), ("compare", sluice.compare),
+                                  ("reduce", sluice.reduce), ("diff", sluice.diff)):
             text = subprocess.run([tool.executable(), command, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
             flags = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text, re.MULTILINE)) - ours
             flags -= {"stream", "stream-delay"} if command == "compare" else set() # it rejects them
-            keywords = set(inspect.signature(function).parameters) - {"model", "example_inputs", "engine"}
+            keywords = set(inspect.signature(function).parameters) - {"a", "b", "example_inputs", "engine"}
+            keywords -= {"model"} if command != "diff" else set()
             self.assertEqual({flag_of(keyword)[2:] for keyword in keywords}, flags)
         self.assertEqual(inspect.signature(sluice.plan).parameters, inspect.signature(sluice.check).parameters)
 

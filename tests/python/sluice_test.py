@@ -458,9 +458,10 @@ class Look(Python):
             sluice.explain("E9999")
 
     def test_examples_in_the_documentation(self):
-        names = {"np": np, "example_model": lambda: self.model, "example_program": lambda: self.program, **vars(sluice)}
+        names = {"np": np, "example_model": lambda: self.model, "example_program": lambda: self.program,
+                 "sensors_model": lambda: models.sensors()[0], **vars(sluice)}
         tried = 0
-        for name in ("", ".comparison", ".display", ".engine", ".keywords", ".program"):
+        for name in ("", ".comparison", ".difference", ".display", ".engine", ".keywords", ".program", ".reduction"):
             found = doctest.testmod(importlib.import_module("sluice" + name), extraglobs=names)
             self.assertEqual(found.failed, 0)
             tried += found.attempted

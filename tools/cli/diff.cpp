@@ -127,7 +127,7 @@ private:
                 {}};
     Json layers = Json::array();
     for (const LayerDifference &one : all) {
-      const std::string why = reasonText(one, x.machine, y.machine);
+      const std::string why = one.isNone() ? "" : reasonText(one, x.machine, y.machine);
       Json nodes = Json::array();
       std::vector<std::string> names, operators;
       for (const ComparedNode &node : one.nodes) {

@@ -14,12 +14,15 @@ except ImportError:
 
 from ._version import version as __version__
 from .comparison import Comparison, compare
+from .difference import Difference, diff
 from .display import Table
 from .engine import Cycles, Engine, Job, Port
 from .errors import ArgumentError, ChainStep, CompileError, Error, Fix, KeywordError, Node, Problem, ProgramError, RunError
 from .pipeline import Pipeline
 from .program import Check, Latency, Plan, Profile, Program, check, compile, explain, ops, plan, targets
+from .reduction import Reduction, reduce
 
-__all__ = ["ArgumentError", "ChainStep", "Check", "Comparison", "CompileError", "Cycles", "Engine", "Error", "Fix", "Job",
-           "KeywordError", "Latency", "Node", "Pipeline", "Plan", "Port", "Problem", "Profile", "Program", "ProgramError", "RunError",
-           "Table", "__version__", "check", "compare", "compile", "explain", "ops", "plan", "targets"]
+__all__ = ["ArgumentError", "ChainStep", "Check", "Comparison", "CompileError", "Cycles", "Difference", "Engine", "Error",
+           "Fix", "Job", "KeywordError", "Latency", "Node", "Pipeline", "Plan", "Port", "Problem", "Profile", "Program",
+           "ProgramError", "Reduction", "RunError", "Table", "__version__", "check", "compare", "compile", "diff", "explain",
+           "ops", "plan", "reduce", "targets"]

@@ -1,7 +1,6 @@
 """Compares the layers of a compiled model with the model or with another runtime."""
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
@@ -51,17 +50,6 @@ def _layers(entries: List[Dict[str, Any]]) -> Table:
                    "verdict": "ok" if one["ok"] else "wrong"} for one in entries])
 
 
-def _file(workspace: Workspace, value: Any, name: str) -> str:
-    """Returns the path of arrays: of the file that the caller names, or of one that is written here."""
-    if isinstance(value, (str, os.PathLike)):
-        return str(Path(value).resolve())
-    if isinstance(value, Mapping):
-        np.savez(workspace.path / f"{name}.npz", **{key: np.asarray(one) for key, one in value.items()})
-        return f"{name}.npz"
-    np.save(workspace.path / f"{name}.npy", np.asarray(value))
-    return f"{name}.npy"
-
-
 @names_keywords
 def compare(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
             data: Union[int, StrPath, _Arrays] = 4, against: Union[StrPath, _Arrays, None] = None,
@@ -87,7 +75,7 @@ def compare(model: Model, example_inputs: Any = None, *, # pylint: disable=unuse
         "data", "against", "labels", "steps", "program", "require")})
     words: List[str] = ["--steps", str(steps)] if steps != 1 else []
     with Workspace() as workspace:
-        words += ["--data", f"random:{data}" if isinstance(data, int) else _file(workspace, data, "data")]
+        words += ["--data", f"random:{data}" if isinstance(data, int) else workspace.file_of(data, "data")]
         if isinstance(against, str) and against == "onnxruntime":
             if isinstance(data, int) or any(options[name] for name in ("inputs", "outputs", "state", "bind")):
                 raise argument("E0601", "against='onnxruntime' needs data with arrays, and a whole model without state and "
@@ -96,7 +84,7 @@ def compare(model: Model, example_inputs: Any = None, *, # pylint: disable=unuse
             against = layers_of(model, data, [one["tensor"] for one in compare(model, data=data, **quick).layers])
         for flag, value in (("against", against), ("labels", labels)):
             if value is not None:
-                words += [f"--{flag}", _file(workspace, value, flag)]
+                words += [f"--{flag}", workspace.file_of(value, flag)]
         if isinstance(program, Program):
             program.save(workspace.path / "program.sluice")
         if program is not None:

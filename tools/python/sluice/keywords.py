@@ -10,7 +10,8 @@ _SWITCHES = ("allow_dynamic_weights", "rewrite_layout", "fix", "fixed_random")
 _BY_NAME = ("input_shape", "bind", "state", "stream", "data_dim", "core_partition")
 _LISTS = ("inputs", "outputs")
 _VALUES = ("target", "stream_delay", "without_rewrite", "external_data", "name", "effort", "fit_seconds", "check",
-           "calibrate", "require", "data", "against", "labels", "steps", "program")
+           "calibrate", "require", "data", "against", "labels", "steps", "program", "keep", "bundle",
+           "timeout", "trials", "target_b")
 _KEYWORDS = {_RENAMED.get(name, name.replace("_", "-")): name for name in (*_SWITCHES, *_BY_NAME, *_LISTS, *_VALUES)}
 _FLAG = "--(" + "|".join(sorted(_KEYWORDS, key=len, reverse=True)) + ")(?![\\w-])"
 

@@ -15,8 +15,7 @@ from .display import Table, pairs_html, timeline_svg
 from .engine import Array, Engine, Given, Job, Port, signature_of
 from .errors import Error, Problem, ProgramError, argument, printable, problems_of
 from .keywords import in_python, keywords_of
-from .tool import Extents, Keywords, Model, StrPath, Workspace, names_keywords, read_arguments
-
+from .tool import Extents, Keywords, Model, StrPath, Workspace, names_keywords, read_arguments, without_files
 
 
 class Latency(NamedTuple):
@@ -207,11 +206,9 @@ class Program:
             found, out, _ = workspace.json(["profile", "-", "--engine", engine, "--spacing", spacing, "--trace", "trace.json",
                                        "--model", self.name], self._data)
             events = json.loads((workspace.path / "trace.json").read_text())["traceEvents"]
-        # The trace lies in a folder that is gone: nothing is said of it.
-        text = "".join(line for line in out.splitlines(keepends=True) if not line.startswith("written "))
         tables = {name: Table(found[name]) for name in ("layers", "cores", "units", "instructions")}
         return Profile(found["engine"], found["cycles"], found["clock_mhz"], found["clock_source"], events=events,
-                       text=text.rstrip("\n"), **tables)
+                       text=without_files(out).rstrip("\n"), **tables)
 
     def plan(self) -> Plan:
         """Explains how the program was planned. Works for programs that this package compiled."""

@@ -179,6 +179,16 @@ class Workspace:
         raise argument("E0601", f"the model is a {type(model).__name__}, allowed: a path, bytes, an onnx.ModelProto or a "
                                 "torch.nn.Module")
 
+    def file_of(self, value: Any, name: str) -> str:
+        """Returns the path of arrays: of the file that the caller names, or of one that is written here."""
+        if isinstance(value, (str, os.PathLike)):
+            return str(Path(value).resolve())
+        if isinstance(value, Mapping):
+            np.savez(self.path / f"{name}.npz", **{key: np.asarray(one) for key, one in value.items()})
+            return f"{name}.npz"
+        np.save(self.path / f"{name}.npy", np.asarray(value))
+        return f"{name}.npy"
+
     def flags(self, keywords: Keywords) -> List[str]:
         """Returns keywords as flags of the command. Writes arrays to files."""
         words: List[str] = []
@@ -218,6 +228,11 @@ class Workspace:
         file = f"bind{len(list(self.path.glob('bind*.npy')))}.npy"
         np.save(self.path / file, np.asarray(value))
         return f"@{file}"
+
+
+def without_files(text: str) -> str:
+    """Removes the lines about files that were written to a workspace, which is gone."""
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("written "))
 
 
 def read_arguments(arguments: Keywords) -> Tuple[Model, Keywords]:
