@@ -86,7 +86,7 @@ std::vector<Expected> expectedOutputs(const format::Model &model) {
 /// The arrays of one direction; what is wrong with them goes to `wrong`.
 template <typename Array>
 std::vector<Array> takeArrays(const std::vector<Expected> &tensors, const Array *theirs,
-                              uint32_t count, std::string &wrong) {
+                              size_t count, std::string &wrong) {
   constexpr bool isOutput = std::is_same_v<Array, sluice_rt_output>;
   const std::string_view direction = isOutput ? "output" : "input";
   const auto refuse = [&](std::string why) {
@@ -129,6 +129,13 @@ std::string refusedElements(const format::Model &model,
           !one.empty())
         text += (text.empty() ? "" : "; ") + one;
   return text;
+}
+
+/// After a reset, no input is known.
+void discardKept(sluice_rt_device &device, const std::shared_ptr<Session> &session) {
+  const std::lock_guard lock(device.mutex);
+  if (device.session == session)
+    device.kept.discard();
 }
 
 /// The rows of all inputs in the order in which the machine takes them.
@@ -242,6 +249,7 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
     device->session =
         std::make_shared<Session>(std::move(engine), program->program, device->stallLimit);
     device->identity = program->identity;
+    device->kept = {};
     device->session->record(device->recording);
     if (device->held)
       device->session->hold();
@@ -255,6 +263,46 @@ sluice_rt_status sluice_rt_device_reset(sluice_rt_device *device) {
     return SLUICE_RT_INVALID_ARGUMENT;
   return guarded([&] {
     session->reset();
+    discardKept(*device, session);
+    return SLUICE_RT_OK;
+  });
+}
+
+sluice_rt_status sluice_rt_submit_reset(sluice_rt_device *device, void *context,
+                                        sluice_rt_job **job) {
+  if (job)
+    *job = nullptr;
+  const std::shared_ptr<Session> session = sessionOf(device);
+  if (!session)
+    return SLUICE_RT_INVALID_ARGUMENT;
+  return guarded([&] {
+    auto work = std::make_shared<Job>();
+    work->isReset = true;
+    work->context = context;
+    auto handle = job ? std::make_unique<sluice_rt_job>(session, work) : nullptr;
+    session->submit(work);
+    discardKept(*device, session);
+    if (job)
+      *job = handle.release();
+    return SLUICE_RT_OK;
+  });
+}
+
+sluice_rt_status sluice_rt_device_keep_input(sluice_rt_device *device, uint32_t model,
+                                             uint32_t input, int keep) {
+  const std::shared_ptr<Session> session = sessionOf(device);
+  if (!session)
+    return SLUICE_RT_INVALID_ARGUMENT;
+  return guarded([&] {
+    const format::Program &program = session->program();
+    if (model >= program.models.size())
+      return noSuch("model", model, program.models.size());
+    if (input >= inputCount(program.models[model]))
+      return noSuch("input", input, inputCount(program.models[model]));
+    const std::lock_guard lock(device->mutex);
+    if (device->session != session)
+      return invalid("another program was loaded during the call");
+    device->kept.keep(model, input, keep != 0);
     return SLUICE_RT_OK;
   });
 }
@@ -306,7 +354,23 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
       return noSuch("model", model, program.models.size());
     const format::Model &found = program.models[model];
     std::string wrong;
-    const auto in = takeArrays(expectedInputs(found), inputs, input_count, wrong);
+    std::vector<sluice_rt_input> given;
+    if (inputs && input_count == inputCount(found))
+      given = take(inputs, input_count, wrong);
+    for (sluice_rt_input &one : given)
+      one.size = sizeof one;
+    if (!wrong.empty())
+      return invalid(wrong);
+    std::vector<KeptInputs::Bytes> kept; // must outlive `in`
+    {
+      const std::lock_guard lock(device->mutex);
+      if (device->session == session)
+        kept = device->kept.complete(found, model, given, wrong);
+    }
+    if (!wrong.empty())
+      return fail(SLUICE_RT_INVALID_ARGUMENT, "E0603", std::move(wrong));
+    const auto in = takeArrays(expectedInputs(found), given.empty() ? inputs : given.data(),
+                               input_count, wrong);
     if (!wrong.empty())
       return invalid(wrong);
     const auto out = takeArrays(expectedOutputs(found), outputs, output_count, wrong);
@@ -323,6 +387,8 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
     {
       const std::lock_guard lock(device->mutex);
       work->pacing = device->pacing;
+      if (device->session == session)
+        device->kept.update(model, in);
     }
     auto handle = job ? std::make_unique<sluice_rt_job>(session, work) : nullptr;
     session->submit(work);
@@ -389,7 +455,9 @@ sluice_rt_status sluice_rt_job_cycles_of(const sluice_rt_job *job, sluice_rt_job
   if (job->session->state(*job->job) != JobState::Done)
     return invalid("the job is pending or has failed");
   const Job &done = *job->job;
-  const uint64_t latency = done.inputRows.empty() ? 0 : done.lastOutput - done.firstInput + 1;
+  const uint64_t latency = done.isReset             ? done.lastOutput - done.firstInput
+                           : done.inputRows.empty() ? 0
+                                                    : done.lastOutput - done.firstInput + 1;
   return guarded([&] {
     return give<sluice_rt_job_cycles>(cycles, {.size = 0,
                                                .first_input = done.firstInput,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/api/kept_inputs.h"
 #include "runtime/api/session.h"
 #include "runtime/api/sluice_rt.h"
 #include "runtime/format/program.h"
@@ -43,6 +44,7 @@ struct sluice_rt_device {
   sluice::runtime::Pacing pacing = sluice::runtime::Pacing::Queued;
   std::shared_ptr<sluice::runtime::Session> session; ///< null until a program is loaded
   sluice::format::Sha256 identity{};                 ///< of that program
+  sluice::runtime::KeptInputs kept;                  ///< of that program
   bool held = false;                                 ///< sluice_rt_device_hold
   bool recording = false;                            ///< sluice_rt_device_record
 };

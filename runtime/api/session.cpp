@@ -80,11 +80,13 @@ void Session::begin(uint64_t switchCycles) {
 }
 
 void Session::submit(const JobPtr &job) {
-  const format::Model &model = loaded->models[job->model];
-  for (const format::HostTensor &tensor : model.outputs) {
-    const uint32_t parts = tensor.stepAxis ? model.steps : 1; // without parts the last step's
-    job->outputRows.emplace_back(size_t{tensor.rows} * loaded->geometry.lanes * parts);
-    job->rowsMissing += uint64_t{tensor.rows} * model.steps;
+  if (!job->isReset) {
+    const format::Model &model = loaded->models[job->model];
+    for (const format::HostTensor &tensor : model.outputs) {
+      const uint32_t parts = tensor.stepAxis ? model.steps : 1; // without parts the last step's
+      job->outputRows.emplace_back(size_t{tensor.rows} * loaded->geometry.lanes * parts);
+      job->rowsMissing += uint64_t{tensor.rows} * model.steps;
+    }
   }
   {
     const std::lock_guard lock(mutex);
@@ -277,7 +279,8 @@ void Session::work() {
     if (stopping)
       return;
     for (const JobPtr &job : incoming) {
-      running[job->model].push_back(job);
+      if (!job->isReset)
+        running[job->model].push_back(job);
       toOffer.push_back(job);
       ++pending;
     }
@@ -306,9 +309,11 @@ void Session::work() {
 void Session::runBatch() {
   const uint64_t lanes = loaded->geometry.lanes;
   for (unsigned i = 0; i < kBatch && pending != 0 && brokenState == JobState::Pending; ++i) {
-    while (!toOffer.empty() &&
+    while (!toOffer.empty() && !toOffer.front()->isReset &&
            toOffer.front()->rowsTaken * lanes == toOffer.front()->inputRows.size())
       toOffer.pop_front();
+    if (runReset())
+      return;
     if (!toOffer.empty() && toOffer.front()->rowsTaken == 0 && stepsOf(*toOffer.front()) > 1 &&
         !fresh && pending == toOffer.size())
       beginAnew();
@@ -338,7 +343,25 @@ void Session::runBatch() {
   }
 }
 
-/// Starts the machine with the initial state again, between two inferences of several steps.
+/// Runs a reset at the front of the queue once all jobs before it are complete. Returns whether
+/// there was one.
+bool Session::runReset() {
+  if (toOffer.empty() || !toOffer.front()->isReset || pending != toOffer.size())
+    return false;
+  const JobPtr job = toOffer.front();
+  job->firstInput = now();
+  beginAnew();
+  job->lastOutput = now();
+  toOffer.pop_front();
+  --pending;
+  const std::lock_guard lock(mutex);
+  ++count.jobsCompleted;
+  updateCounters();
+  publish(job, JobState::Done);
+  return true;
+}
+
+/// Starts the machine with the initial state again.
 void Session::beginAnew() {
   spent = device::sum(spent, engine->counters());
   elapsed += engine->cycle();
@@ -354,6 +377,8 @@ void Session::beginAnew() {
 
 /// Whether a job at the front of `toOffer` may begin (or go on).
 bool Session::mayOffer(const Job &job) const {
+  if (job.isReset)
+    return false;
   if (job.rowsTaken > 0 || (job.pacing == Pacing::Queued && stepsOf(job) == 1))
     return true;
   // Everything submitted before must be complete.
@@ -436,8 +461,9 @@ void Session::endAll(JobState state, const std::string &error) {
   };
   for (std::deque<JobPtr> &jobs : running)
     clear(jobs);
+  std::erase_if(toOffer, [](const JobPtr &job) { return !job->isReset; }); // they have ended
+  clear(toOffer);
   clear(incoming);
-  toOffer.clear();
   pending = 0;
 }
 

@@ -40,9 +40,10 @@ struct OutputArray {
   format::HostType type = format::HostType::Float32;
 };
 
-/// One inference. The fields above the line do not change after submit. The other fields belong to
-/// the thread of the session while `state` is Pending.
+/// One inference, or a reset. The fields above the line do not change after submit. The other
+/// fields belong to the thread of the session while `state` is Pending.
 struct Job {
+  bool isReset = false; ///< has neither inputs nor outputs
   uint32_t model = 0;
   Pacing pacing = Pacing::Queued;
   std::vector<uint16_t> inputRows; ///< in the order in which they are offered
@@ -140,6 +141,7 @@ private:
   template <typename Body> auto parked(Body body);
   void work();
   void runBatch();
+  bool runReset();
   uint32_t stepsOf(const Job &job) const { return loaded->models[job.model].steps; }
   uint64_t now() const { return elapsed + engine->cycle(); }
   void beginAnew();
@@ -160,11 +162,13 @@ private:
   std::vector<RowTarget> rowTargets; ///< by output row address
 
   // The thread's own, and of others only while it is parked.
-  std::deque<JobPtr> toOffer;              ///< inputs not fully taken, in order of submission
-  std::vector<std::deque<JobPtr>> running; ///< not complete, by model, oldest first
-  size_t pending = 0;                      ///< jobs in `running`
+  std::deque<JobPtr> toOffer; ///< resets, and jobs whose inputs are not fully taken, in order of
+                              ///< submission
+  std::vector<std::deque<JobPtr>> running; ///< inferences not complete, by model, oldest first
+  size_t pending = 0;                      ///< jobs in `running`, and resets in `toOffer`
   uint64_t rowsIn = 0, rowsOut = 0;
-  uint64_t elapsed = 0; ///< cycles before the engine's cycle 0: inferences of several steps
+  uint64_t elapsed = 0; ///< cycles before the engine's cycle 0: it restarts between inferences of
+                        ///< several steps, and for resets in the queue
   std::vector<device::UnitCounters> spent; ///< of the units, in those cycles
   bool fresh = true;                       ///< no row has been offered since the engine's cycle 0
   std::vector<uint64_t> arrivals;          ///< by output row address

@@ -207,6 +207,16 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
  * common statuses; INVALID_ARGUMENT also if no program is loaded. */
 sluice_rt_status sluice_rt_device_reset(sluice_rt_device *device);
 
+/* Keeps an input of a model from job to job (keep != 0), or ends this (keep == 0). A job may
+ * then leave the input out: data is null and bytes is 0. The device sends the array of the
+ * last job that gave it. So the job takes the same cycles as one with that array. The first
+ * job after a load or a reset must give the input, else sluice_rt_submit returns
+ * INVALID_ARGUMENT (E0603). A load ends the keeping of all inputs. Saving and restoring a
+ * state does not change a kept input. Returns the common statuses; INVALID_ARGUMENT also if
+ * no program is loaded. */
+sluice_rt_status sluice_rt_device_keep_input(sluice_rt_device *device, uint32_t model,
+                                             uint32_t input, int keep);
+
 /* Stops the clock of the machine (hold != 0) or starts it again (hold == 0). Jobs that are
  * submitted meanwhile wait for the machine. With QUEUED pacing, this makes cycle counts
  * independent of the speed of the host; with the other pacings, they always are. A load or
@@ -354,7 +364,8 @@ typedef struct sluice_rt_output {
 } sluice_rt_output;
 
 /* Starts one inference of a model and returns at once. Give one array per input and per
- * output, in the order of the program.
+ * output, in the order of the program. An input that the device keeps may be left out
+ * (sluice_rt_device_keep_input).
  * Inputs are copied before the function returns. An input may have elements of any type. A
  * floating-point input is rounded to bfloat16: to nearest, ties to even, and to infinity
  * beyond its range. An input of integers or bools is exact: elements that are no integer from
@@ -372,6 +383,17 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
                                   const sluice_rt_input *inputs, uint32_t input_count,
                                   const sluice_rt_output *outputs, uint32_t output_count,
                                   void *context, sluice_rt_job **job);
+
+/* Puts a reset into the queue of jobs: it begins when every job submitted before has
+ * completed, and jobs submitted afterwards wait for it. It gives the program its initial
+ * state, as sluice_rt_device_reset does, but cancels no job, and the counters continue. It
+ * counts as a job. Its latency in sluice_rt_job_cycles is the number of cycles that it takes,
+ * first_input the cycle in which it begins, and last_output the cycle of the restart. If the
+ * machine is unusable after STALLED or FAULT, the reset ends with that status too. `context`
+ * and `job` are those of sluice_rt_submit. Returns the common statuses; INVALID_ARGUMENT also
+ * if no program is loaded. *job is null unless OK. */
+sluice_rt_status sluice_rt_submit_reset(sluice_rt_device *device, void *context,
+                                        sluice_rt_job **job);
 
 /* Returns PENDING, or how the job ended: OK, STALLED, FAULT, CANCELLED or INTERNAL; or
  * INVALID_ARGUMENT for a null job. */

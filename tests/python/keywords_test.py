@@ -27,7 +27,7 @@ class Keywords(Python):
             text = subprocess.run([tool.executable(), command, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
             flags = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text, re.MULTILINE)) - ours
             flags -= {"stream", "stream-delay"} if command == "compare" else set() # it rejects them
-            keywords = set(inspect.signature(function).parameters) - {"a", "b", "example_inputs", "engine"}
+            keywords = set(inspect.signature(function).parameters) - {"a", "b", "example_inputs", "engine", "hold"}
             keywords -= {"model"} if command != "diff" else set()
             self.assertEqual({flag_of(keyword)[2:] for keyword in keywords}, flags)
         self.assertEqual(inspect.signature(sluice.plan).parameters, inspect.signature(sluice.check).parameters)

@@ -37,6 +37,11 @@ def scaled():
     return model([helper.make_node("Mul", ["x", "s"], ["y"], name="scale")], {"x": [1, 8], "s": [1, 8]}, {"y": [1, 8]})
 
 
+def gained():
+    """y = x * gain, both given."""
+    return model([helper.make_node("Mul", ["x", "gain"], ["y"], name="scale")], {"x": [1, 8], "gain": [1, 8]}, {"y": [1, 8]})
+
+
 def sensors():
     """Weights on the left, then on the right: no layout."""
     random = np.random.default_rng(1)

@@ -267,6 +267,54 @@ class Run(Python):
         with self.assertRaisesRegex(sluice.ArgumentError, f"^E0601: the state has 3 bytes, the program needs {len(state)}$"):
             program.restore_state(b"abc")
 
+    def test_queued_resets(self):
+        program = sluice.compile(models.accumulator(), target="c2b8", state={"h": "h_next"})
+        x = np.ones((1, 8), np.float32)
+        for name in ENGINES:
+            with program.open(name) as engine:
+                engine.hold()
+                jobs = [engine.submit(x) if step % 3 else engine.submit_reset() for step in range(1, 9)]
+                self.assertFalse(any(job.done for job in jobs))
+                engine.hold(False)
+                found = [job.result() for job in jobs]
+                self.assertEqual([one["y"][0, 0] for one in found if one], [2, 4, 2, 4, 2, 4])
+                self.assertEqual([len(one) for one in found], [1, 1, 0, 1, 1, 0, 1, 1])
+                engine.reset()
+                self.assertEqual({job.cycles.latency for job in jobs[2::3]}, {engine.counters()["switch_cycles"]})
+        program.run(x)
+        self.assertEqual(program.submit_reset().result(), {})
+        self.assertEqual(program(x)["y"][0, 0], 2)
+
+    def test_inputs_that_the_engine_keeps(self):
+        program = sluice.compile(models.gained(), target="c2b8", hold=["gain"])
+        self.assertEqual(str(inspect.signature(program)), "(x, *, gain=None, out=None)")
+        x, gain = np.full((1, 8), 3, np.float32), np.arange(8, dtype=np.float32)[None]
+        message = "E0603: input 'gain' is left out, but no job has given it since the program was loaded or reset"
+        for name in ENGINES:
+            with program.open(name) as engine, self.subTest(name):
+                with self.assertRaises(sluice.ArgumentError) as caught:
+                    engine(x)
+                self.assertEqual(str(caught.exception), message)
+                np.testing.assert_array_equal(engine(x, gain=gain)["y"], 3 * gain)
+                np.testing.assert_array_equal(engine(x)["y"], 3 * gain)
+                np.testing.assert_array_equal(engine(x, gain=-gain)["y"], -3 * gain)
+                np.testing.assert_array_equal(engine.run(x=2 * x)["y"], -6 * gain)
+                np.testing.assert_array_equal(engine.steps(x=np.stack([x, 2 * x]))["y"], np.stack([-3 * gain, -6 * gain]))
+                for given in (gain, np.stack([gain, gain])):
+                    np.testing.assert_array_equal(engine.steps(x=np.stack([x, 2 * x]), gain=given)["y"], np.stack([3 * gain, 6 * gain]))
+                engine.submit_reset()
+                with self.assertRaisesRegex(sluice.ArgumentError, "^E0603: "):
+                    engine(x)
+        program(x, gain)
+        np.testing.assert_array_equal(program(x)["y"], 3 * gain)
+        with self.assertRaisesRegex(sluice.KeywordError, r"^E0603: input 'x' \[1, 8\] is not given$"):
+            program(gain=gain)
+        with program.open(hold=()) as engine, self.assertRaisesRegex(sluice.KeywordError, r"^E0603: input 'gain' \[1, 8\] is not given$"):
+            engine(x)
+        for wrong in (lambda: sluice.Program(bytes(program), hold=["gian"]), lambda: program.open(hold="gian")):
+            with self.assertRaisesRegex(sluice.ArgumentError, "^E0602: the model has no input 'gian', allowed: 'x', 'gain'$"):
+                wrong()
+
     def test_streams(self):
         x = np.arange(24, dtype=np.float32)
         expected = np.convolve(x, np.ones(3))[:24]

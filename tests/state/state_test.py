@@ -205,7 +205,7 @@ class StateTest(Folder):
         many = "error[E0601]: --steps 1048576 times --streams 2 is 2097152 inferences, allowed: up to 1048576\n  --> m.sluice\n"
         self.run_refused(2, many, "--input", "x=zeros", "--streams", 2, "--steps", 1048576)
         (self.dir / "set").mkdir()
-        self.run_refused(2, "error[E0601]: --data-set cannot be used with --input, --steps or --streams\n  --> m.sluice\n"
+        self.run_refused(2, "error[E0601]: --data-set cannot be used with --input, --steps, --streams or --hold\n  --> m.sluice\n"
                             "error[E0615]: 'set' has neither input_0.pb nor test_data_set_0\n  --> m.sluice\n", "--data-set", "set",
                          "--streams", 2)
         self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=zeros", "--save-state", "s")

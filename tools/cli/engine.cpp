@@ -144,12 +144,21 @@ std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine
   handle.name = engine;
   handle.model = model;
   handle.device = {raw, sluice_rt_device_close};
+  handle.kept.resize(model.inputs().size());
   if (sluice_rt_device_set_pacing(raw, SLUICE_RT_SPACED) != SLUICE_RT_OK ||
       sluice_rt_device_set_stall_limit(raw, stallLimit) != SLUICE_RT_OK ||
       sluice_rt_device_set_waves(raw, waves.empty() ? nullptr : waves.c_str()) != SLUICE_RT_OK ||
       sluice_rt_device_load(raw, model.program().get()) != SLUICE_RT_OK)
     return lastProblem();
   return handle;
+}
+
+std::optional<Problem> EngineHandle::keep(size_t input) {
+  const auto number = static_cast<uint32_t>(input);
+  if (sluice_rt_device_keep_input(device.get(), model.index(), number, 1) != SLUICE_RT_OK)
+    return lastProblem();
+  kept[input] = true;
+  return std::nullopt;
 }
 
 std::variant<Inference, Problem> EngineHandle::infer(const std::vector<io::Tensor> &inputs,
@@ -164,9 +173,11 @@ std::variant<std::vector<Inference>, Problem>
 EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing pacing,
                          unsigned count, const std::string &progress) {
   std::vector<sluice_rt_input> in;
-  for (const io::Tensor &tensor : inputs)
-    in.push_back({sizeof(sluice_rt_input), tensor.data.data(), tensor.data.size(),
-                  static_cast<sluice_rt_type>(tensor.type)});
+  for (const io::Tensor &tensor : inputs) {
+    const bool isLeftOut = isGiven && kept[in.size()];
+    in.push_back({sizeof(sluice_rt_input), isLeftOut ? nullptr : tensor.data.data(),
+                  isLeftOut ? 0 : tensor.data.size(), static_cast<sluice_rt_type>(tensor.type)});
+  }
   std::vector<Inference> results(count);
   std::vector<std::shared_ptr<sluice_rt_job>> jobs;
   sluice_rt_device_set_pacing(device.get(), pacing);
@@ -193,6 +204,7 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
     }
     jobs.emplace_back(raw, sluice_rt_job_release);
   }
+  isGiven = true;
   sluice_rt_device_hold(device.get(), 0);
   ProgressLine line(fmt::format("{}, {}", name, progress));
   for (unsigned i = 0; i < count; ++i) {
@@ -250,6 +262,7 @@ std::vector<sluice_rt_span> EngineHandle::recorded() const {
 }
 
 std::optional<Problem> EngineHandle::reset() {
+  isGiven = false;
   if (sluice_rt_device_reset(device.get()) != SLUICE_RT_OK)
     return lastProblem();
   return std::nullopt;

@@ -93,6 +93,10 @@ public:
                                                   const std::string &waves = "",
                                                   uint64_t stallLimit = kStallLimit);
 
+  /// Gives an input with the first inference, also after a reset. The device keeps it, and the
+  /// other inferences leave it out.
+  std::optional<Problem> keep(size_t input);
+
   /// Runs one inference from rest. `progress` is shown with a cycle count if it
   /// takes more than a second, on a terminal.
   std::variant<Inference, Problem> infer(const std::vector<io::Tensor> &inputs,
@@ -124,6 +128,8 @@ private:
   std::string name;
   ModelHandle model;
   std::shared_ptr<sluice_rt_device> device;
+  std::vector<bool> kept; ///< by input
+  bool isGiven = false;   ///< an inference gave these inputs since the load or the last reset
 };
 
 } // namespace sluice::cli

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ constexpr uint64_t kMostInferences = uint64_t{1} << 20;
 struct RunOptions {
   ModelChoice choice;
   std::string engine = "rtl", dataSet, waves, trace;
-  std::vector<std::string> inputs, outputs, expect;
+  std::vector<std::string> inputs, outputs, expect, hold;
   Bound bound;
   std::string loadState, saveState;
   Rounds rounds;
@@ -201,10 +202,14 @@ private:
       problems.push_back(problem("E0601", "--rtol and --atol need --expect or --data-set"));
     const std::vector<Port> &inputs = model.inputs();
     const std::vector<Port> &outputs = model.outputs();
+    for (const std::string &name : options.hold)
+      if (const auto index = findPort(name, inputs, "input", problems))
+        held.insert(*index);
     if (!options.dataSet.empty()) {
-      if (!options.inputs.empty() || options.rounds.all() != 1 || options.rounds.stacks)
-        problems.push_back(
-            problem("E0601", "--data-set cannot be used with --input, --steps or --streams"));
+      if (!options.inputs.empty() || options.rounds.all() != 1 || options.rounds.stacks ||
+          !options.hold.empty())
+        problems.push_back(problem(
+            "E0601", "--data-set cannot be used with --input, --steps, --streams or --hold"));
       sets = gatherDataSets(options.dataSet, inputs, &outputs, problems);
     } else if (options.rounds.all() > kMostInferences) {
       problems.push_back(problem(
@@ -281,9 +286,18 @@ private:
       if (step == 0 || vary)
         all = gatherInputs(options.inputs, model.inputs(), step, options.rounds, problems);
       DataSet &set = sets.emplace_back();
-      for (size_t i = 0; i < all.size() && problems.empty(); ++i)
-        set.inputs.push_back(
-            hasRounds(all[i], model.inputs()[i], options.rounds) ? stepOf(all[i], step) : all[i]);
+      for (size_t i = 0; i < all.size() && problems.empty(); ++i) {
+        const Port &port = model.inputs()[i];
+        const bool hasAll = hasRounds(all[i], port, options.rounds);
+        if (hasAll && held.contains(i))
+          problems.push_back(problem(
+              "E0604", fmt::format("input '{}' has shape {}, allowed with --hold: {}", port.name,
+                                   shapeText(all[i].shape), shapeText(port.shape))));
+        else if (step > 0 && held.contains(i))
+          set.inputs.push_back(sets.front().inputs[i]);
+        else
+          set.inputs.push_back(hasAll ? stepOf(all[i], step) : all[i]);
+      }
     }
   }
 
@@ -311,6 +325,9 @@ private:
       if (const auto *wrong = std::get_if<Problem>(&opened))
         return *wrong;
       auto &engine = std::get<EngineHandle>(opened);
+      for (const size_t input : held)
+        if (auto wrong = engine.keep(input))
+          return wrong;
       if (!options.trace.empty())
         engine.record();
       if (auto wrong = runSets(engine, runs.emplace_back(EngineRun{name, {}, {}, {}, {}})))
@@ -514,6 +531,7 @@ private:
   const RunOptions &options;
   const Report report;
   ModelHandle model;
+  std::set<size_t> held; ///< inputs of --hold
   std::vector<DataSet> sets;
   std::vector<std::pair<size_t, std::string>> files;
   std::vector<std::string> warnings;
@@ -578,6 +596,12 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
                    "reset to the initial state after this many inferences")
       ->type_name("N")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20).description("1 to 2^20"));
+  command
+      ->add_option("--hold", options->hold,
+                   "give an input with the first inference only, also after a reset; the device "
+                   "keeps it")
+      ->type_name("INPUT")
+      ->allow_extra_args(false);
   command
       ->add_option("--streams", options->rounds.streams,
                    "number of independent streams, one step of each in turn; files hold them along "

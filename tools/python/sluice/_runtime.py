@@ -131,10 +131,13 @@ class _Device:
         weakref.finalize(self, _close, self.handle, self.pending)
 
 
-def _buffers(arrays: Sequence[Array]) -> Any:
-    """Returns the arrays as structs of the C API."""
+def _buffers(arrays: Sequence[Optional[Array]]) -> Any:
+    """Returns the arrays as structs of the C API. None is an input that is left out."""
     buffers = (_library.Buffer * len(arrays))()
     for buffer, array in zip(buffers, arrays):
+        if array is None:
+            buffer.size, buffer.type = ctypes.sizeof(_library.Buffer), _TYPES[np.dtype(np.float32)]
+            continue
         if not array.flags.c_contiguous:
             raise argument("E0604", "the array is not contiguous")
         kind = _TYPES.get(array.dtype)
@@ -155,7 +158,7 @@ class Engine:
         _check(_rt.sluice_rt_device_load(device.handle, program.handle))
         self._device: Optional[_Device] = device
 
-    def submit(self, model: int, inputs: Sequence[Array], outputs: Sequence[Array]) -> Job:
+    def submit(self, model: int, inputs: Sequence[Optional[Array]], outputs: Sequence[Array]) -> Job:
         device = self._opened()
         for array in outputs:
             if not array.flags.writeable:
@@ -173,6 +176,14 @@ class Engine:
             _check(status)
         pending.job = Job(handle)
         return pending.job
+
+    def submit_reset(self) -> Job:
+        handle = ctypes.c_void_p()
+        _check(_rt.sluice_rt_submit_reset(self._opened().handle, None, ctypes.byref(handle)))
+        return Job(handle)
+
+    def keep_input(self, model: int, port: int) -> None:
+        _check(_rt.sluice_rt_device_keep_input(self._opened().handle, model, port, 1))
 
     def reset(self) -> None:
         _check(_rt.sluice_rt_device_reset(self._opened().handle))

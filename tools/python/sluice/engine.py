@@ -75,16 +75,27 @@ def _array(value: npt.ArrayLike) -> Array:
     return array if array.flags.c_contiguous else np.copy(array, order="C")
 
 
-def signature_of(inputs: Sequence[Port]) -> inspect.Signature:
-    """Returns the signature of a call: one parameter for each input. Names that are no parameters make it general."""
+def signature_of(inputs: Sequence[Port], hold: Sequence[str] = ()) -> inspect.Signature:
+    """Returns the signature of a call: one parameter for each input. An input that may be left out is a keyword. Names
+    that are no parameters make the signature general."""
     kind, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     names = [port.name for port in inputs]
     if not all(name.isidentifier() and not iskeyword(name) and name != "out" for name in names):
         return inspect.Signature([inspect.Parameter("inputs", inspect.Parameter.VAR_POSITIONAL),
                                   inspect.Parameter("out", keyword, default=None),
                                   inspect.Parameter("named", inspect.Parameter.VAR_KEYWORD)])
-    return inspect.Signature([*(inspect.Parameter(name, kind) for name in names),
+    return inspect.Signature([*(inspect.Parameter(name, kind) for name in names if name not in hold),
+                              *(inspect.Parameter(name, keyword, default=None) for name in names if name in hold),
                               inspect.Parameter("out", keyword, default=None)])
+
+
+def held_inputs(hold: Union[str, Sequence[str]], inputs: Sequence[Port]) -> Tuple[str, ...]:
+    """Returns the names of the inputs that an engine keeps."""
+    names = (hold,) if isinstance(hold, str) else tuple(hold)
+    for name in names:
+        if all(port.name != name for port in inputs):
+            raise argument("E0602", f"the model has no input '{name}', allowed: {_names(inputs)}")
+    return names
 
 
 class Engine:
@@ -99,13 +110,17 @@ class Engine:
     """
 
     def __init__(self, program: _runtime.Program, name: str, inputs: Sequence[Port], outputs: Sequence[Port],
-                 model: int = 0, pacing: str = "queued", stall_limit: int = 10000) -> None:
+                 model: int = 0, pacing: str = "queued", stall_limit: int = 10000, hold: Sequence[str] = ()) -> None:
         if pacing not in _PACING:
             raise argument("E0601", f"the pacing is '{pacing}', allowed: {', '.join(_PACING)}")
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self._model, self._program = model, program
-        self.__signature__ = signature_of(inputs)
+        self._hold = held_inputs(hold, inputs)
+        self.__signature__ = signature_of(inputs, self._hold)
         self._engine = _runtime.Engine(name, program, _PACING[pacing], stall_limit)
+        for index, port in enumerate(self.inputs):
+            if port.name in self._hold:
+                self._engine.keep_input(model, index)
 
     def __enter__(self) -> "Engine":
         return self
@@ -127,18 +142,23 @@ class Engine:
                 raise argument("E0603", f"input '{name}' is given twice", KeywordError)
         return {**given, **named}
 
-    def _ordered(self, given: Inputs, steps: Optional[int] = None) -> List[Array]:
-        """Returns the inputs in the order of the program. With `steps`, each has the steps as its first axis."""
+    def _ordered(self, given: Inputs, steps: Optional[int] = None) -> List[Optional[Array]]:
+        """Returns the inputs in the order of the program. With `steps`, each has the steps as its first axis; one that the
+        engine keeps may also have no such axis. None is one that the engine keeps and that is left out."""
         for name in given:
             if all(port.name != name for port in self.inputs):
                 raise argument("E0602", f"the model has no input '{name}', allowed: {_names(self.inputs)}", KeywordError)
-        arrays = []
+        arrays: List[Optional[Array]] = []
         for port in self.inputs:
+            is_held = port.name in self._hold
+            if is_held and given.get(port.name) is None:
+                arrays.append(None)
+                continue
             if port.name not in given:
                 raise argument("E0603", f"input '{port.name}' {list(port.shape)} is not given", KeywordError)
             array = _array(given[port.name])
             shape = port.shape if steps is None else (steps, *port.shape)
-            if array.shape != shape:
+            if array.shape != shape and not (is_held and array.shape == port.shape):
                 raise argument("E0604", f"input '{port.name}' has shape {list(array.shape)}, allowed: "
                                         f"{list(port.shape)}" + (f", {list(shape)} for {steps} steps" if steps else ""))
             arrays.append(array)
@@ -181,13 +201,18 @@ class Engine:
         return await asyncio.get_running_loop().run_in_executor(None, job.result)
 
     def steps(self, *inputs: Given, **named: npt.ArrayLike) -> Dict[str, Array]:
-        """Runs one inference per step. Inputs and outputs have the steps as a new first axis."""
+        """Runs one inference per step. Inputs and outputs have the steps as a new first axis. An input that the engine
+        keeps may have one value for all steps."""
         given = self._named(inputs, named)
-        count = next((np.shape(value)[0] for value in given.values() if np.ndim(value)), 0)
+        count = next((np.shape(value)[0] for name, value in given.items() if np.ndim(value) and name not in self._hold), 0)
         arrays = self._ordered(given, count)
         results = {port.name: np.empty((count, *port.shape), port.dtype) for port in self.outputs}
-        jobs = [self._engine.submit(self._model, [array[step, ...] for array in arrays],
-                                    [array[step, ...] for array in results.values()])
+
+        def of_step(step: int) -> List[Optional[Array]]:
+            return [array if array is None else array[step, ...] if array.shape != port.shape else array if step == 0 else None
+                    for array, port in zip(arrays, self.inputs)]
+
+        jobs = [self._engine.submit(self._model, of_step(step), [array[step, ...] for array in results.values()])
                 for step in range(count)]
         for job in jobs:
             job.wait()
@@ -196,6 +221,11 @@ class Engine:
     def reset(self) -> None:
         """Restarts the program at cycle 0 with its initial state. Cancels pending jobs."""
         self._engine.reset()
+
+    def submit_reset(self) -> Job:
+        """Puts a reset into the queue: it begins after all inferences that were submitted before, and later ones wait for
+        it. Its `cycles.latency` is the number of cycles that it takes."""
+        return Job(self._engine.submit_reset(), {})
 
     def save_state(self) -> bytes:
         """Returns the state that the last inference left. No job may be pending."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _runtime
 from .display import Table, pairs_html, timeline_svg
-from .engine import Array, Engine, Given, Job, Port, signature_of
+from .engine import Array, Engine, Given, Job, Port, held_inputs, signature_of
 from .errors import Error, Problem, ProgramError, argument, printable, problems_of
 from .keywords import in_python, keywords_of
 from .tool import Extents, Keywords, Model, StrPath, Workspace, names_keywords, read_arguments, without_files
@@ -89,7 +89,7 @@ class Program:
     (1, 8)
     """
 
-    def __init__(self, data: bytes, *, engine: str = "vm", model: Optional[str] = None,
+    def __init__(self, data: bytes, *, engine: str = "vm", model: Optional[str] = None, hold: Sequence[str] = (),
                  report: Optional[Dict[str, Any]] = None, plan: Optional[Tuple[Model, Keywords]] = None) -> None:
         self._data, self._report, self._plan = data, report or {}, plan
         self._program = _runtime.Program(data)
@@ -112,7 +112,8 @@ class Program:
         self.parameters: int = info["parameters"]
         self.inputs = tuple(Port(*port) for port in info["inputs"])
         self.outputs = tuple(Port(*port) for port in info["outputs"])
-        self.__signature__ = signature_of(self.inputs)
+        self._hold = held_inputs(hold, self.inputs)
+        self.__signature__ = signature_of(self.inputs, self._hold)
 
     def __repr__(self) -> str:
         ports = [", ".join(f"{p.name}{list(p.shape)}" for p in side) for side in (self.inputs, self.outputs)]
@@ -130,9 +131,11 @@ class Program:
         return self._data
 
     @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"], *, engine: str = "vm", model: Optional[str] = None) -> Program:
-        """Reads a program file. `model` selects a model, if the file has several."""
-        return cls(Path(path).read_bytes(), engine=engine, model=model)
+    def load(cls, path: Union[str, "os.PathLike[str]"], *, engine: str = "vm", model: Optional[str] = None,
+             hold: Sequence[str] = ()) -> Program:
+        """Reads a program file. `model` selects a model, if the file has several. `hold` are inputs that the engine keeps,
+        so that later inferences may leave them out."""
+        return cls(Path(path).read_bytes(), engine=engine, model=model, hold=hold)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the program file."""
@@ -149,10 +152,12 @@ class Program:
         """Notes of the compiler: accepted input that may not be what you meant."""
         return tuple(map(in_python, self._report.get("notes", ())))
 
-    def open(self, engine: str = "vm", *, pacing: str = "queued", stall_limit: int = 10000) -> Engine:
+    def open(self, engine: str = "vm", *, pacing: str = "queued", stall_limit: int = 10000,
+             hold: Optional[Sequence[str]] = None) -> Engine:
         """Opens another engine, "vm" or "rtl", with this program. `pacing` says when an inference starts: "queued",
-        "contiguous" or "spaced"."""
-        return Engine(self._program, engine, self.inputs, self.outputs, self._model, pacing, stall_limit)
+        "contiguous" or "spaced". `hold` are inputs that the engine keeps, those of the program if not given."""
+        return Engine(self._program, engine, self.inputs, self.outputs, self._model, pacing, stall_limit,
+                      self._hold if hold is None else hold)
 
     @property
     def engine(self) -> Engine:
@@ -182,6 +187,10 @@ class Program:
     def steps(self, *inputs: Given, **named: npt.ArrayLike) -> Dict[str, Array]:
         """Runs one inference per step. Inputs and outputs have the steps as a new first axis."""
         return self.engine.steps(*inputs, **named)
+
+    def submit_reset(self) -> Job:
+        """Puts a reset into the queue; see Engine.submit_reset."""
+        return self.engine.submit_reset()
 
     def reset(self) -> None:
         """Restarts the program with its initial state."""
@@ -246,7 +255,7 @@ def compile_parts(arguments: Keywords, rest: bool = False) -> Parts:
         before, behind = ((workspace.path / found[where]).read_bytes() if found.get(where) else b""
                           for where in ("before", "behind"))
     planned = {key: value for key, value in options.items() if key not in ("check", "calibrate", "require")}
-    program = Program(data, engine=arguments["engine"], report=report, plan=(model, planned))
+    program = Program(data, engine=arguments["engine"], hold=arguments["hold"], report=report, plan=(model, planned))
     names = ([port.name for port in ports] for ports in (program.inputs, program.outputs))
     inputs, outputs = (tuple(found.get(kind, known)) for kind, known in zip(("inputs", "outputs"), names))
     return Parts(program, before, behind, inputs, outputs)
@@ -264,9 +273,10 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
             external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
             fit_seconds: int = 1, check: Union[int, str] = "auto",
             calibrate: Union[StrPath, Mapping[str, npt.ArrayLike], None] = None,
-            require: Union[str, Sequence[str]] = (), engine: str = "vm") -> Program:
+            require: Union[str, Sequence[str]] = (), engine: str = "vm", hold: Sequence[str] = ()) -> Program:
     """Compiles a model: a path, the bytes of an ONNX file, an onnx.ModelProto, or a torch.nn.Module with example inputs.
-    The options are those of `sluice compile`. `engine` is the engine that the methods of the program use.
+    The options are those of `sluice compile`. `engine` is the engine that the methods of the program use, and `hold` are
+    inputs that it keeps, so that later inferences may leave them out.
 
     >>> program = compile(example_model(), target="c2b8")
     >>> program

@@ -34,7 +34,8 @@ class Reduction:
         return self.text
 
     def _repr_html_(self) -> str:
-        facts: Dict[str, Any] = {**self.failure, "nodes before": self.before, "nodes after": self.after, "models tried": self.trials}
+        facts: Dict[str, Any] = {**self.failure, "nodes before": self.before, "nodes after": self.after,
+                                 "models tried": self.trials}
         return pairs_html("reduced model", {name: value for name, value in facts.items() if value is not None})
 
     def save(self, path: StrPath) -> None:

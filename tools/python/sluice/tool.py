@@ -238,7 +238,7 @@ def without_files(text: str) -> str:
 def read_arguments(arguments: Keywords) -> Tuple[Model, Keywords]:
     """Returns the model among the arguments of a function as the command reads it, and the options. A module is exported,
     under the name of its class."""
-    options = {name: value for name, value in arguments.items() if name not in ("model", "example_inputs", "engine")}
+    options = {name: value for name, value in arguments.items() if name not in ("model", "example_inputs", "engine", "hold")}
     model, example_inputs = arguments["model"], arguments["example_inputs"]
     if is_module(model):
         return exported(model, example_inputs), {**options, "name": options["name"] or type(model).__name__}

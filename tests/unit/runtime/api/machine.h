@@ -53,6 +53,13 @@ struct Machine {
   sluice_rt_device *device = nullptr;
 };
 
+/// The cycles of a job that ended with OK.
+inline sluice_rt_job_cycles cyclesOf(const sluice_rt_job *job) {
+  auto cycles = sized<sluice_rt_job_cycles>();
+  EXPECT_EQ(sluice_rt_job_cycles_of(job, &cycles), SLUICE_RT_OK) << sluice_rt_last_error();
+  return cycles;
+}
+
 /// What the small program computes.
 inline Values expected(const Values &x) {
   Values y;

@@ -22,15 +22,10 @@ namespace {
 
 using testing::HasSubstr;
 
+using test::cyclesOf;
 using test::expected;
 using test::Machine;
 using test::Values;
-
-sluice_rt_job_cycles cyclesOf(const sluice_rt_job *job) {
-  auto cycles = test::sized<sluice_rt_job_cycles>();
-  EXPECT_EQ(sluice_rt_job_cycles_of(job, &cycles), SLUICE_RT_OK);
-  return cycles;
-}
 
 TEST(Runtime, HeaderIsC) { EXPECT_EQ(sluiceHeaderVersionFromC(), 1); }
 
