@@ -75,7 +75,7 @@ public:
     if (!module)
       return {};
     auto main = mainOf(*module);
-    if (main && options.check)
+    if (main && options.check && !options.ioOnly)
       imported.setOracle(result, problems);
     if (!problems.empty())
       return {};

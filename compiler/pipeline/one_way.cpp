@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/plan/report/fit.h"
+#include "compiler/conversion/rows/transport.h"
 #include "compiler/pipeline/back.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/support/suggestion.h"
@@ -42,7 +43,14 @@ bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileR
     return false;
   if (forms.empty())
     return true; // an earlier stage was asked for, or nothing is left to compile
-  result.accelerated = result.operators;
+  if (options.ioOnly) {
+    result.notes.emplace_back(
+        "the program transports inputs and outputs (--io-only): its outputs are zero");
+    forms = {rows::transportOf(forms.front())};
+    result.parameters = 0;
+  } else {
+    result.accelerated = result.operators;
+  }
   result.macs = forms.back().macs;
   return runBack(std::move(forms), options, result, problems);
 }

@@ -44,6 +44,8 @@ std::vector<std::string> flagsOf(const CompileOptions &options, const std::strin
     words.emplace_back("--rewrite-layout");
   if (options.fixedRandom)
     words.emplace_back("--fixed-random");
+  if (options.ioOnly)
+    words.emplace_back("--io-only");
   for (const std::string &one : options.withoutRewrites)
     add("--without-rewrite", one);
   return words;

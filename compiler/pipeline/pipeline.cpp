@@ -17,7 +17,8 @@ constexpr uint64_t kWorkToCheck = 10'000'000, kCheckedPerBeat = 30;
 
 /// Compares the finished program with the graph as it was imported.
 bool checkResult(const CompileOptions &options, CompileResult &result, Problems &problems) {
-  if (!options.check || !result.oracle || options.stage != Stage::Program || result.constant)
+  if (!options.check || options.ioOnly || !result.oracle || options.stage != Stage::Program ||
+      result.constant)
     return true;
   check::Options how = *options.check;
   how.work = kWorkToCheck + kCheckedPerBeat * result.planningWork;

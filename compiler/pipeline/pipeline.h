@@ -80,6 +80,7 @@ struct CompileOptions {
   bool rewriteLayout = false;               ///< --rewrite-layout
   bool applyFixes = false;                  ///< --apply-fixes
   bool fixedRandom = false;                 ///< --fixed-random
+  bool ioOnly = false;                      ///< --io-only
   std::vector<std::string> withoutRewrites; ///< --without-rewrite
   std::string externalDataDir;              ///< empty: the model's folder
   std::string modelName;                    ///< empty: the file's stem

@@ -103,6 +103,8 @@ private:
       return fail("E0601", "--labels needs --data with the samples that they belong to");
     options.required.read(quantitiesOf(nullptr, options.labels.empty() ? nullptr : &ofProgram),
                           problems);
+    if (options.model.compile.ioOnly)
+      return fail("E0601", "--io-only cannot be used with compare: it computes nothing");
     if (!options.model.streams.empty())
       return fail("E0601", "--stream cannot be used with compare, whose tensors are whole; compare "
                            "the model without --stream");

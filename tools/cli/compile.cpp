@@ -328,6 +328,17 @@ int run(Options options, const Common &common) {
         one.notes.push_back(fmt::format("read from --calibrate '{}'", options.calibration));
       return samples;
     };
+  if (compile.ioOnly) {
+    const bool hasNumber = compile.check && options.check != "auto";
+    if (hasNumber || !options.calibration.empty())
+      problems.push_back(
+          problem("E0601", fmt::format("{} cannot be used with --io-only, which computes nothing",
+                                       hasNumber ? "--check" : "--calibrate")));
+    if (compile.stage == Stage::Rows)
+      problems.push_back(problem("E0601", "--emit rows cannot be used with --io-only, which has "
+                                          "no rows of the model"));
+    compile.check.reset();
+  }
   if (!program && !options.required.empty())
     problems.push_back(
         problem("E0601", "--require cannot be used with --emit, which measures nothing"));

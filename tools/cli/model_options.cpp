@@ -169,6 +169,10 @@ void ModelOptions::addFlags(CLI::App &command) {
                    "if the model has no layout, add the flags that give one in the fewest cycles");
   command.add_flag("--fixed-random", compile.fixedRandom,
                    "use the same random numbers in every inference if the model has no seed");
+  command.add_flag(
+      "--io-only", compile.ioOnly,
+      "compile inputs and outputs alone, to measure transport: nothing is computed, and "
+      "outputs are zero");
   command
       .add_option("--without-rewrite", compile.withoutRewrites,
                   "leave out one rewrite of the model, to measure its effect")
@@ -212,6 +216,9 @@ void ModelOptions::finish(Problems &problems) {
         bad(flag, spec, "NAME,NAME,...");
     }
   };
+  if (compile.ioOnly && !corePartition.empty())
+    problems.push_back(
+        problem("E0601", "--core-partition cannot be used with --io-only, which computes nothing"));
   readNames("--inputs", cutInputs, compile.cut.inputs);
   readNames("--outputs", cutOutputs, compile.cut.outputs);
   std::set<std::string> named;

@@ -70,7 +70,7 @@ def diff(a: Union[Model, Program], b: Union[Model, Program], example_inputs: Any
          stream: Optional[Mapping[str, Extents]] = None, stream_delay: Optional[int] = None,
          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
          allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
-         fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+         fixed_random: bool = False, io_only: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
          external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: Optional[str] = None,
          fit_seconds: Optional[int] = None) -> Difference:
     """Says which layers of two programs differ, and why. `a` and `b` are programs, paths of program files, or models,

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterable, Match
 
 # The keywords whose flag has another name, and the others.
 _RENAMED = {"fix": "apply-fixes", "name": "model-name"}
-_SWITCHES = ("allow_dynamic_weights", "rewrite_layout", "fix", "fixed_random")
+_SWITCHES = ("allow_dynamic_weights", "rewrite_layout", "fix", "fixed_random", "io_only")
 _BY_NAME = ("input_shape", "bind", "state", "stream", "data_dim", "core_partition")
 _LISTS = ("inputs", "outputs")
 _VALUES = ("target", "stream_delay", "without_rewrite", "external_data", "name", "effort", "fit_seconds", "check",

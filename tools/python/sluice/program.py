@@ -269,7 +269,7 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
             stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
             data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
             allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
-            fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+            fixed_random: bool = False, io_only: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
             external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
             fit_seconds: int = 1, check: Union[int, str] = "auto",
             calibrate: Union[StrPath, Mapping[str, npt.ArrayLike], None] = None,
@@ -293,7 +293,7 @@ def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-
           stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
           data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
           allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
-          fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+          fixed_random: bool = False, io_only: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
           external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
           fit_seconds: int = 1) -> Check:
     """Checks whether the model compiles. If not, the result holds all problems and their fixes.
@@ -318,7 +318,7 @@ def plan(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-a
          stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
          allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
-         fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+         fixed_random: bool = False, io_only: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
          external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
          fit_seconds: int = 1) -> Plan:
     """Explains how the model is planned: what each core computes when, and where the cycles go."""

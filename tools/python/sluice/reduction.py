@@ -54,7 +54,7 @@ def reduce(model: Model, example_inputs: Any = None, *, # pylint: disable=unused
            state: Optional[Mapping[str, str]] = None, stream: Optional[Mapping[str, Extents]] = None,
            stream_delay: Optional[int] = None, data_dim: Optional[Mapping[str, int]] = None,
            core_partition: Optional[Mapping[str, Extents]] = None, allow_dynamic_weights: bool = False,
-           rewrite_layout: bool = False, fix: bool = False, fixed_random: bool = False,
+           rewrite_layout: bool = False, fix: bool = False, fixed_random: bool = False, io_only: bool = False,
            without_rewrite: Union[str, Sequence[str]] = (), external_data: Optional[StrPath] = None,
            name: Optional[str] = None, effort: Optional[str] = None, fit_seconds: Optional[int] = None) -> Reduction:
     """Shrinks a model that shows a failure. The model may be the folder that an internal error wrote. `keep` is an error
