@@ -163,11 +163,16 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
     planOptions.stop = options.limits->planningWork;
   planOptions.explain = options.explain || options.spaces;
   planOptions.progress = options.progress;
+  planOptions.interruption = options.interruption;
   plan::Plan plan;
-  const bool planned = conversion::planFastest(forms, planOptions, plan, problems);
+  const bool planned = [&] {
+    const SearchScope scope(options.interruption);
+    return conversion::planFastest(forms, planOptions, plan, problems);
+  }();
   result.memory = std::move(plan.memory);
   result.planningWork = plan.work;
   result.stopped = plan.stopped;
+  result.interrupted = plan.interrupted;
   if (!planned)
     return false;
   forms.clear();

@@ -16,6 +16,7 @@
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/pipeline/operation_space.h"
 #include "compiler/streaming/streaming.h"
+#include "compiler/support/interruption.h"
 #include "compiler/support/progress.h"
 #include "compiler/support/repair.h"
 #include "runtime/format/program.h"
@@ -111,6 +112,8 @@ struct CompileOptions {
   /// not the problem E0118.
   bool allowConstant = false;
   Progress *progress = nullptr; ///< what is shown meanwhile; may be null
+  /// Ends the search for a plan on request (CompileResult::interrupted); may be null.
+  Interruption *interruption = nullptr;
 };
 
 /// Whether a sequence may be taken a few steps at a time without being asked to.
@@ -181,6 +184,7 @@ struct CompileResult {
   /// By CompileOptions::limits, or because CompileOptions::rewriteFirst changes nothing: there is
   /// no program, but maybe a plan.
   bool stopped = false;
+  bool interrupted = false;              ///< by CompileOptions::interruption: plans are untried
   std::vector<OperationSpace> spaces;    ///< if asked for
   std::vector<TakenSplit> splits;        ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;        ///< what was accepted that may not be meant

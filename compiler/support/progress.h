@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,29 +22,41 @@ public:
   void stage(const char *name, uint64_t work = 0) {
     const std::lock_guard lock(mutex);
     current = name;
-    done = 0;
+    done = tried = 0;
+    best.reset();
     most = work;
     if (watch)
       watch(name);
   }
 
-  /// So much of the stage's work is done.
-  void spent(uint64_t work) {
+  /// So much of the stage's work is done, and another plan is tried. The best plan so far takes
+  /// `cycles`.
+  void plan(uint64_t work, std::optional<uint64_t> cycles) {
     const std::lock_guard lock(mutex);
     done = work;
+    best = cycles;
+    ++tried;
   }
 
-  /// "planning, 34 % of its budget"; "" before the first stage.
+  /// "planning, 34 % of its budget, 12 plans, best 231 cycles"; "" before the first stage.
   std::string text() const {
     const std::lock_guard lock(mutex);
-    return most == 0 ? current : fmt::format("{}, {} % of its budget", current, 100 * done / most);
+    std::string said = current;
+    if (most != 0)
+      said += fmt::format(", {} % of its budget", 100 * done / most);
+    if (tried != 0)
+      said += fmt::format(", {} plan{}", tried, tried == 1 ? "" : "s");
+    if (best)
+      said += fmt::format(", best {} cycles", *best);
+    return said;
   }
 
 private:
   mutable std::mutex mutex;
   std::function<void(const char *)> watch;
   std::string current;
-  uint64_t done = 0, most = 0;
+  uint64_t done = 0, most = 0, tried = 0;
+  std::optional<uint64_t> best; ///< cycles
 };
 
 } // namespace sluice

@@ -1,11 +1,14 @@
 // The driver with a fault in the compiler, for tests of what reports faults.
 //
-// The linker sends calls of four functions here (-Wl,--wrap). SLUICE_FAULT is "KIND OP[+OP...]":
+// The linker sends calls of five functions here (-Wl,--wrap). SLUICE_FAULT is "KIND OP[+OP...]":
 // the fault happens where the imported model has a node of each operator.
 //
 //   crash, hang, throw, proof   in the importer: SIGSEGV, no end, an exception, E0499
 //   vm                          the weights of a node of the first operator, on the engine `vm`
-//   check                       an exception in the check of a program
+//   slow, stall                 the engine `vm` keeps output rows for a cycle, or for ever
+//   search                      the search for a plan begins anew until Ctrl-C ends it
+//   check, wait                 in the check of a program: an exception, no end
+//   endless                     search and wait
 //   weight, table, row          in the program of a node of the first operator (planted_fault.h)
 //
 // With SLUICE_FAULT_ABOVE=N, programs are wrong only for inputs of the user, none of random ones,
@@ -23,6 +26,7 @@
 #include <unistd.h>
 
 #include "compiler/check/check_program.h"
+#include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/frontend/onnx/import_proto.h"
 #include "runtime/device/device.h"
@@ -98,13 +102,17 @@ public:
   void load(const format::Program &program) override {
     const Fault fault = faultOfEnvironment();
     wrong = program;
-    cli_test::plant(wrong, "weight", [&](const auto &node) { return node.op == fault.op; });
+    kind = fault.kind;
+    if (kind == "vm")
+      cli_test::plant(wrong, "weight", [&](const auto &node) { return node.op == fault.op; });
     vm->load(wrong);
   }
   uint64_t restart(const format::EntryPoint &entry, std::span<const uint16_t> state) override {
     return vm->restart(entry, state);
   }
-  Cycle step(const uint16_t *row, bool ready) override { return vm->step(row, ready); }
+  Cycle step(const uint16_t *row, bool ready) override {
+    return vm->step(row, ready && kind != "stall" && (kind != "slow" || vm->cycle() % 2 == 0));
+  }
   uint64_t cycle() const override { return vm->cycle(); }
   std::vector<device::UnitStatus> status() const override { return vm->status(); }
   std::vector<device::UnitCounters> counters() const override { return vm->counters(); }
@@ -118,6 +126,7 @@ public:
 private:
   std::unique_ptr<Device> vm;
   format::Program wrong;
+  std::string kind;
 };
 
 /// Whether the inputs of the user have an element that is large enough for a wrong program.
@@ -193,19 +202,49 @@ check::Outcome wrappedCheck(const check::Oracle &oracle, const format::Program &
                             const check::Streamed *streamed, const check::Options &options,
                             Progress *progress) {
   const Fault fault = faultOfEnvironment();
-  if (fault.kind == "check" &&
-      std::ranges::any_of(program.nodes, [&](const auto &node) { return node.op == fault.op; }))
+  const bool hasNode =
+      std::ranges::any_of(program.nodes, [&](const auto &node) { return node.op == fault.op; });
+  if (fault.kind == "check" && hasNode)
     throw std::logic_error("a planted fault");
+  if ((fault.kind == "wait" || fault.kind == "endless") && hasNode) {
+    if (progress)
+      progress->stage("waiting");
+    for (;;)
+      pause();
+  }
   format::Program spoilt = program;
   if (isLarge(options.given))
     cli_test::plant(spoilt, fault.kind, [&](const auto &node) { return node.op == fault.op; });
   return realCheck(oracle, spoilt, streamed, options, progress);
 }
 
+bool realPlan(
+    const std::vector<rows::Program> &forms, const plan::PlanOptions &options, plan::Plan &plan,
+    Problems &problems) __asm__("__real__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
+                                "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanERS1_INS_"
+                                "7ProblemESaISE_EE");
+bool wrappedPlan(
+    const std::vector<rows::Program> &forms, const plan::PlanOptions &options, plan::Plan &plan,
+    Problems &problems) __asm__("__wrap__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
+                                "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanERS1_INS_"
+                                "7ProblemESaISE_EE");
+bool wrappedPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+                 plan::Plan &plan, Problems &problems) {
+  const std::string kind = faultOfEnvironment().kind;
+  const bool isEndless = (kind == "search" || kind == "endless") && options.interruption;
+  bool isPlanned = realPlan(forms, options, plan, problems);
+  while (isEndless && isPlanned && !plan.interrupted) {
+    plan = {};
+    isPlanned = realPlan(forms, options, plan, problems);
+  }
+  return isPlanned;
+}
+
 std::unique_ptr<device::Device> realVm() __asm__("__real__ZN6sluice6device6makeVmEv");
 std::unique_ptr<device::Device> wrappedVm() __asm__("__wrap__ZN6sluice6device6makeVmEv");
 std::unique_ptr<device::Device> wrappedVm() {
-  if (faultOfEnvironment().kind != "vm")
+  const std::string kind = faultOfEnvironment().kind;
+  if (kind != "vm" && kind != "slow" && kind != "stall")
     return realVm();
   return std::make_unique<WrongVm>(realVm());
 }

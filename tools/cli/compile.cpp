@@ -16,6 +16,7 @@
 #include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/fault_bundle.h"
+#include "tools/cli/interrupt.h"
 #include "tools/cli/model_options.h"
 #include "tools/cli/requirements.h"
 
@@ -171,6 +172,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"rewrites", rewritesJson(result.rewrites)},
           {"fixes", repairsJson(result.repairs, true)},
           {"notes", result.notes},
+          {"interrupted", result.interrupted},
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},
           {"planning_work", result.planningWork},
@@ -360,6 +362,8 @@ int run(Options options, const Common &common) {
       return report.fail({*wrong}, "");
   if (const auto wrong = checkPath(path, program, report))
     return report.fail({*wrong}, "");
+  const SearchInterrupt interrupt;
+  compile.interruption = &interrupt.interruption();
   const auto [result, seconds] = options.model.run("compiling", problems);
   // What the loader would refuse must not be written.
   if (program && problems.empty())
@@ -371,6 +375,9 @@ int run(Options options, const Common &common) {
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
   Report::notes(result.notes);
+  if (result.interrupted)
+    Report::notes({"interrupted: this is the best plan so far; a search to its end may find a "
+                   "faster one"});
   if (result.checked)
     warnUnchecked(*result.checked);
 

@@ -232,7 +232,7 @@ struct Search {
   static constexpr uint32_t kFewestAlike = 4; ///< runs of which some may be alike
 
   Search(const rows::Program &program, const plan::PlanOptions &options)
-      : program(program), budget(options.work, options.stop) {}
+      : program(program), budget(options.work, options.stop, options.interruption) {}
 
   const rows::Program &program;
   plan::Budget budget;
@@ -418,6 +418,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     result.timing = vm::measureTiming(*timedPart(best->program, best->lists));
   result.work = search.budget.spent();
   result.stopped = search.budget.wasStopped();
+  result.interrupted = search.budget.wasInterrupted();
   if (options.explain)
     result.explanation = explain(*best);
   if (result.explanation) {

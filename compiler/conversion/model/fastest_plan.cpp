@@ -51,7 +51,7 @@ public:
       if (form.variant.empty() || models.empty())
         models.push_back(&form);
     for (size_t i = 0; i < models.size(); ++i) {
-      if (best && (left() == 0 || isStopped()))
+      if (best && (left() == 0 || isStopped() || isInterrupted()))
         break;
       tryForm(*models[i], left() / (models.size() - i));
     }
@@ -79,6 +79,7 @@ private:
   const rows::Program *best = nullptr; ///< nothing if none can be planned yet
   uint64_t work = 0, bestWork = 0;     ///< of all plans, and of the best
   bool stopped = false;                ///< before all forms were tried in full
+  bool interrupted = false;            ///< likewise, by a request to end
   Problems found;                      ///< of the first form
   Problems closest;                    ///< of the form that comes closest to fitting
   std::vector<plan::MemoryUse> closestUse;
@@ -91,9 +92,16 @@ private:
     return stopped;
   }
 
+  /// Whether a request to end leaves out what is tried next.
+  bool isInterrupted() {
+    interrupted |= options.interruption && options.interruption->isRequested;
+    return interrupted;
+  }
+
   void setCost() {
     plan.work = work;
     plan.stopped = stopped;
+    plan.interrupted = interrupted;
   }
 
   /// The best form in other variants, and the best of those once more for as much as it has cost.
@@ -101,11 +109,11 @@ private:
     const rows::Program *const model = best;
     const uint64_t cost = bestWork;
     const size_t last = forms.size();
-    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant.empty() && !isStopped();
-         ++i)
+    for (size_t i = model - forms.data() + 1;
+         i < last && !forms[i].variant.empty() && !isStopped() && !isInterrupted(); ++i)
       if (const uint64_t most = std::min(left(), std::max(cost / kLook, kSmall)); most != 0)
         tryForm(forms[i], most);
-    if (best != model && bestWork < cost && bestWork > kSmall && !isStopped())
+    if (best != model && bestWork < cost && bestWork > kSmall && !isStopped() && !isInterrupted())
       tryForm(*best, std::min(left(), cost));
   }
 
@@ -132,6 +140,7 @@ private:
     const bool possible = makePlan(form, share, other, why);
     work += other.work;
     stopped |= other.stopped;
+    interrupted |= other.interrupted;
     if (first)
       found = why;
     if (!possible && !best)

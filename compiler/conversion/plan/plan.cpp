@@ -108,7 +108,7 @@ Problems planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   const NodeCores pins = coresOfNodes(graph, work, options.pins, found);
   if (!found.empty() && !options.pins.empty())
     return found;
-  Budget budget(options.work, options.stop);
+  Budget budget(options.work, options.stop, options.interruption);
   Candidate best = search(graph, work, budget,
                           {options.explain, options.progress, pins.empty() ? nullptr : &pins});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
@@ -119,6 +119,7 @@ Problems planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   const Work &plannedWork = best.variant ? best.variant->work : work;
   result.work = budget.spent() + kProvedInferences * plannedWork.beats;
   result.stopped = budget.wasStopped();
+  result.interrupted = budget.wasInterrupted();
   if (best.stuck != Stuck::No) {
     found.push_back(internalError("no order of the rows exists"));
   } else if (!best.fits) {
@@ -190,10 +191,12 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   const bool better = planOne(graph, true, left, other).empty() && isFaster(other, result);
   const uint64_t work = result.work + other.work;
   const bool stopped = result.stopped || other.stopped;
+  const bool interrupted = result.interrupted || other.interrupted;
   if (better)
     result = std::move(other);
   result.work = work;
   result.stopped = stopped;
+  result.interrupted = interrupted;
   return true;
 }
 

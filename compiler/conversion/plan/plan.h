@@ -11,6 +11,7 @@
 #include "compiler/conversion/plan/order/pins.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/conversion/row_graph.h"
+#include "compiler/support/interruption.h"
 #include "compiler/support/problem_fwd.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
@@ -29,6 +30,8 @@ struct PlanOptions {
   bool explain = false;         ///< fill Plan::explanation
   std::vector<Pin> pins = {};   ///< operations that stay on some cores
   Progress *progress = nullptr; ///< may be null
+  /// Ends the search on request (Plan::interrupted); may be null.
+  const Interruption *interruption = nullptr;
 };
 
 /// An instruction and the source nodes it serves.
@@ -54,6 +57,7 @@ struct Plan {
   std::optional<vm::Timing> timing; ///< nothing if no candidate was timed
   uint64_t work = 0;                ///< what was spent on finding it (search/budget.h)
   bool stopped = false;             ///< without PlanOptions::stop, another plan might be found
+  bool interrupted = false;         ///< without a request to end, another plan might be found
   std::string text;                 ///< the plan in words, stage by stage
   std::optional<Explanation> explanation;
 };

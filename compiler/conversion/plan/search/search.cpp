@@ -457,7 +457,8 @@ private:
     if (!affords() || !seen.insert(choice).second)
       return false;
     if (progress)
-      progress->spent(budget.spent());
+      progress->plan(budget.spent(),
+                     best.cycles == kUntimed ? std::nullopt : std::optional(best.cycles));
     Candidate candidate = make.build(choice);
     candidate.cycles = make.time(candidate);
     const bool better = candidate.fits && (!best.fits || candidate.cycles < best.cycles);
