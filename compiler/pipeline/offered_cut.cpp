@@ -17,7 +17,8 @@
 namespace sluice::pipeline {
 namespace {
 
-constexpr std::string_view kNotSupported = "E0201";
+/// Whether the importer does not support a node, by the code of the problem.
+bool isNotSupported(std::string_view code) { return code == "E0201" || code == "E0205"; }
 
 /// The multiplications of the matrix products of a model, those of loops in every iteration.
 double multiplications(mlir::ModuleOp module) {
@@ -82,13 +83,15 @@ bool hasLayout(CompileOptions options, const frontend::Cut &cut) {
 } // namespace
 
 void offerCut(const CompileOptions &options, Problems &problems) {
-  const auto problem = std::ranges::find(problems, kNotSupported, &Problem::code);
+  const auto problem = std::ranges::find_if(problems, isNotSupported, &Problem::code);
   if (problem == problems.end() || !options.cut.isEmpty())
     return;
   std::set<int64_t> missing;
   for (const Problem &one : problems)
     if (one.node && one.node->index >= 0)
       missing.insert(one.node->index);
+  if (missing.empty())
+    return;
   const frontend::Levels levels = frontend::levelsAround(importOptions(options), missing);
   std::vector<Part> parts = workOf(options, levels.fromInputs);
   double total = 0;
@@ -112,9 +115,9 @@ void offerCut(const CompileOptions &options, Problems &problems) {
                          *fix.flag, 100 * *best->work / total);
   fix.verified = true;
   // The report prints equal problems with equal fixes as one message.
-  const std::string message = problem->message;
+  const std::string code = problem->code, message = problem->message;
   for (Problem &one : problems)
-    if (one.code == kNotSupported && one.message == message)
+    if (one.code == code && one.message == message)
       one.fixes.push_back(fix);
 }
 

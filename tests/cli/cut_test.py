@@ -225,6 +225,20 @@ class Cut(Refusal):
         self.assertEqual([(fix["flag"], fix["verified"]) for fix in json.loads(out)["errors"][0]["fixes"]],
                          [(None, False), ("--inputs x --outputs c,c2", True)])
 
+    def test_offered_for_a_feature(self):
+        """A node that would need values known at compile time is cut off, in front of it or behind it."""
+        nodes = [helper.make_node("MatMul", ["x", "V"], ["a"], name="first"), helper.make_node("ReduceMin", ["x"], ["least"], keepdims=0),
+                 helper.make_node("Clip", ["a", "least"], ["y"], name="clip")]
+        proto = models.model(nodes, [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)], [models.constant("V", V)])
+        self.compile_refused(REFUSED, """
+            error[E0205]: Clip: input 'min' must be known at compile time (a constant, or computed from constants and shapes); found a run-time tensor float []
+              --> m.onnx: node 2 "clip" (Clip)
+             help: compile with --inputs x --outputs a,least: 100 % of the multiply-accumulates stay on the accelerator (verified)
+            """, proto)
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--inputs", "x", "--outputs", "a,least", "--rest", "rest.onnx")
+        rest = onnx.load(self.dir / "rest.behind.onnx")
+        self.assertEqual([node.name for node in rest.graph.node], ["clip"])
+
     def test_not_offered(self):
         """Not where the work of a part is not known, where there is none, or where the part has no layout."""
         problem = """
