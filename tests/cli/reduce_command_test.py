@@ -7,6 +7,7 @@ FAULTY_SLUICE is the driver with faults in the compiler (faulty_sluice.cpp).
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -65,9 +66,37 @@ class Command(Reduce):
                    "other.onnx", "--bundle", "m.E0498")
         self.wrong(USAGE, "error[E0601]: --effort cannot be given with a bundle, which has the flags\n  --> m.E0498\n", "m.E0498",
                    "--effort", "fast")
-        (self.dir / "m.E0498/report.json").write_text("{}")
-        self.wrong(MALFORMED, "error[E0624]: 'm.E0498/report.json' is not the report of a bundle: "
-                   "[json.exception.out_of_range.403] key 'errors' not found\n  --> m.E0498\n", "m.E0498")
+
+    def test_bundles_of_other_versions(self):
+        """The version that wrote a bundle is named, and what to do."""
+        onnx.save(around(lambda chain: chain.add("Erf")), self.dir / "m.onnx")
+        self.run_tool(FAULTY, "compile", "m.onnx", "--target", "c2b8", env={"SLUICE_FAULT": "proof Erf"})
+        report = json.loads((self.dir / "m.E0499/report.json").read_text())
+        ours = json.loads(self.ok("version", "--json"))["version"]
+        self.assertTrue(report["version"].startswith(f"sluice {ours}\n"))
+        path, whole = "m.E0499/report.json", " help: give the folder that the command named, with all its files\n"
+        old = report["version"].replace(f"sluice {ours}\n", "sluice 0.0.9\n")
+        again = f" help: use sluice 0.0.9 for this bundle, or run the command again with sluice {ours}, which writes a new one\n"
+        for change, text in (
+                ({"version": old, "flags": None}, f"'{path}' was written by sluice 0.0.9, this is sluice {ours}: its member 'flags' is "
+                                                  f"missing or has another form\n  --> m.E0499\n{again}"),
+                ({"version": old, "flags": ["--target", "c2b8", "--heroic", "3"]},
+                 f"'m.E0499' was written by sluice 0.0.9, this is sluice {ours}: its flag '--heroic' is unknown\n  --> m.E0499\n{again}"),
+                ({"version": old, "flags": ["--target", "c2b8", "--stream-delay", "x"]},
+                 f"'m.E0499' was written by sluice 0.0.9, this is sluice {ours}: its flags '--target c2b8 --stream-delay x' have another "
+                 f"form\n  --> m.E0499\n{again}"),
+                ({"version": old, "inputs": [{"step": 0}]}, f"'{path}' was written by sluice 0.0.9, this is sluice {ours}: its member "
+                                                            f"'inputs' is missing or has another form\n  --> m.E0499\n{again}"),
+                ({"seed": "one"}, f"'{path}' is not a bundle: its member 'seed' is missing or has another form\n  --> m.E0499\n{whole}"),
+                ({"errors": []}, f"'{path}' is not a bundle: its member 'errors' is missing or has another form\n  --> m.E0499\n{whole}"),
+                ({"model": {"name": "m.onnx"}}, f"'{path}' is not a bundle: its member 'model' is missing or has another form\n"
+                                                f"  --> m.E0499\n{whole}")):
+            (self.dir / path).write_text(json.dumps({**report, **change}))
+            self.wrong(MALFORMED, f"error[E0624]: {text}", "m.E0499")
+        for text, said in (("{}", "its member 'errors' is missing or has another form"), ("[]", "its member 'errors' is missing or has "
+                           "another form"), ("{", "it is not JSON")):
+            (self.dir / path).write_text(text)
+            self.wrong(MALFORMED, f"error[E0624]: '{path}' is not a bundle: {said}\n  --> m.E0499\n{whole}", "m.E0499")
 
     def test_bundles_of_other_internal_errors(self):
         onnx.save(around(lambda chain: chain.add("Erf")), self.dir / "m.onnx")
@@ -108,6 +137,46 @@ class Command(Reduce):
         status, _, err = self.run_tool(FAULTY, *run, env=env)
         self.assertEqual(status, 1)
         self.assertIn("error[E0614]: the engines differ: ", err)
+
+    def test_engines_that_differ_in_bench_and_profile(self):
+        """The engine `vm` is slower: a difference of cycles."""
+        onnx.save(around(lambda chain: chain.add("Erf")), self.dir / "m.onnx")
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+        if "c2b8" not in json.loads(self.ok("version", "--json"))["engines"]["rtl"]:
+            return
+        env = {"SLUICE_FAULT": "slow Erf"}
+        note = (r"  --> m\.sluice\n note: 'm\.E0614' has what a report needs: program, flags, versions and inputs; 'sluice reduce MODEL "
+                r"--bundle m\.E0614' makes the model small\n\Z")
+        for command, text in (("bench", r"latency, spaced, is \d+ / \d+ cycles"), ("profile", r"cycle \d+, .+ unit of core \d: .+")):
+            with self.subTest(command):
+                status, out, err = self.run_tool(FAULTY, command, "m.sluice", "--engine", "both", env=env)
+                self.assertEqual((status, out), (1, ""))
+                self.assertRegex(err, rf"\Aerror\[E0614\]: the engines differ, vm / rtl: {text}\n{note}")
+                self.assertEqual((self.dir / "m.E0614/m.sluice").read_bytes(), (self.dir / "m.sluice").read_bytes())
+                status, out, err = self.run_tool(FAULTY, "reduce", "m.onnx", "--bundle", "m.E0614", env=env)
+                self.assertEqual((status, err), (0, ""))
+                self.assertRegex(out, r"\Areduced 61 nodes to 1: E0614, \d+ models tried, ")
+                shutil.rmtree(self.dir / "m.E0614")
+
+    def test_programs_that_stall(self):
+        """`run`, `bench` and `profile` write a bundle of an engine that stalls; `reduce` runs the programs on the engines."""
+        onnx.save(around(lambda chain: chain.add("Erf")), self.dir / "m.onnx")
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+        env = {"SLUICE_FAULT": "stall Erf"}
+        for command in (("run", "m.sluice", "--engine", "vm", "--input", "x=random:1"), ("bench", "m.sluice"), ("profile", "m.sluice")):
+            with self.subTest(command):
+                status, out, err = self.run_tool(FAULTY, *command, env=env)
+                self.assertEqual((status, out), (INTERNAL, ""))
+                self.assertRegex(err, r"(?s)\Aerror\[E0607\]: engine vm: no progress for 10000 cycles.*\n  --> m\.sluice\n note: 'm\.E0607' has "
+                                      r"what a report needs: program, flags, versions and inputs; 'sluice reduce MODEL --bundle m\.E0607' "
+                                      r"makes the model small\nif the program file is as sluice compiled it, ")
+                report = json.loads((self.dir / "m.E0607/report.json").read_text())
+                self.assertEqual(([one["code"] for one in report["errors"]], [one["input"] for one in report["inputs"]]), (["E0607"], ["x"]))
+                self.assertTrue((self.dir / "m.E0607/step_0_input_0.npy").exists())
+                status, out, err = self.run_tool(FAULTY, "reduce", "m.onnx", "--bundle", "m.E0607", env=env)
+                self.assertEqual((status, err), (0, ""))
+                self.assertRegex(out, r"\Areduced 61 nodes to 1: E0607, \d+ models tried, ")
+                shutil.rmtree(self.dir / "m.E0607")
 
     def test_external_weights_are_in_the_bundle(self):
         model = around(lambda chain: chain.add("Erf"))

@@ -8,6 +8,7 @@
 #include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
+#include "tools/cli/engine_bundle.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/requirements.h"
 
@@ -52,14 +53,20 @@ public:
     model = std::get<ModelHandle>(std::move(loaded));
     for (const std::string name : {"vm", "rtl"})
       if (options.engine == name || options.engine == "both")
-        if (const auto wrong = measure(name))
-          return report.fail({*wrong}, options.choice.file);
+        if (auto wrong = measure(name))
+          return fail(std::move(*wrong));
     if (const std::string where = difference(); !where.empty())
-      return report.fail("E0614", "the engines differ, vm / rtl: " + where, options.choice.file);
+      return fail(problem("E0614", "the engines differ, vm / rtl: " + where));
     return print();
   }
 
 private:
+  int fail(Problem wrong) const {
+    if (isOfEngines(wrong.code))
+      addEngineBundle(wrong, options.choice.file, model.someInputs());
+    return report.fail({wrong}, options.choice.file);
+  }
+
   std::optional<Problem> measure(const std::string &name) {
     auto opened = EngineHandle::open(name, model);
     if (const auto *wrong = std::get_if<Problem>(&opened))

@@ -10,11 +10,14 @@
 #include "tools/cli/commands.h"
 
 namespace sluice::cli {
+namespace {
 
-std::optional<Problem> writeEngineBundle(const std::string &folder, const Problem &difference,
-                                         const std::string &program,
-                                         const std::vector<io::Tensor> &inputs) {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+/// Returns the problem if something cannot be written.
+std::optional<Problem> writeFolder(const std::string &folder, const Problem &found,
+                                   const std::string &program,
+                                   const std::vector<io::Tensor> &inputs) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -33,8 +36,8 @@ std::optional<Problem> writeEngineBundle(const std::string &folder, const Proble
       file = {{"name", name}, {"sha256", format::hex(format::sha256(raw))}};
       write(name, *bytes);
     }
-    if (const format::ReadResult found = format::readFile(program); found.program) {
-      std::istringstream words(found.program->options);
+    if (const format::ReadResult read = format::readFile(program); read.program) {
+      std::istringstream words(read.program->options);
       for (std::string word; words >> word;)
         flags.push_back(word);
     }
@@ -45,16 +48,34 @@ std::optional<Problem> writeEngineBundle(const std::string &folder, const Proble
     write(name, io::writeNpy(inputs[i]));
   }
   const Json report = {{"schema", 1},
-                       {"errors", errorsJson({difference})},
+                       {"errors", errorsJson({found})},
                        {"version", versionText()},
                        {"flags", flags},
                        {"seed", 1},
-                       {"kind", "inputs of sluice run"},
+                       {"kind", "inputs of a run"},
                        {"model", nullptr},
                        {"program", file},
                        {"inputs", list}};
   write("report.json", report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   return wrong;
+}
+
+} // namespace
+
+bool isOfEngines(std::string_view code) {
+  return code == "E0607" || code == "E0608" || code == "E0614";
+}
+
+void addEngineBundle(Problem &found, const std::string &program,
+                     const std::vector<io::Tensor> &inputs) {
+  const std::string folder = fs::path(program == "-" ? "program" : fs::path(program).filename())
+                                 .replace_extension(found.code);
+  const auto wrong = writeFolder(folder, found, program, inputs);
+  found.notes.push_back(
+      wrong ? wrong->message
+            : fmt::format("'{0}' has what a report needs: program, flags, versions and inputs; "
+                          "'sluice reduce MODEL --bundle {0}' makes the model small",
+                          folder));
 }
 
 } // namespace sluice::cli

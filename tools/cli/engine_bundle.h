@@ -1,8 +1,8 @@
 // What is written for a report of engines that differ.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/support/problem.h"
@@ -10,11 +10,15 @@
 
 namespace sluice::cli {
 
-/// Writes a folder `folder` for E0614: report.json (problem, versions, flags of the program, hash
-/// of the program, inputs), the program file unless it came from standard input, and the inputs of
-/// an inference that differs as .npy files. Returns the problem if something cannot be written.
-std::optional<Problem> writeEngineBundle(const std::string &folder, const Problem &difference,
-                                         const std::string &program,
-                                         const std::vector<io::Tensor> &inputs);
+/// Whether an engine shows a fault of ours: engines that differ, a stall, a broken rule of the
+/// machine. Such a problem is found by running a program.
+bool isOfEngines(std::string_view code);
+
+/// Writes a folder for a problem of the engines, named after the program and the code, and adds a
+/// note that says where: report.json (problem, versions, flags of the program, hash of the program,
+/// inputs), the program file unless it came from standard input, and the inputs of an inference
+/// that shows the problem as .npy files.
+void addEngineBundle(Problem &found, const std::string &program,
+                     const std::vector<io::Tensor> &inputs);
 
 } // namespace sluice::cli

@@ -115,12 +115,29 @@ std::vector<std::string> withFolder(std::vector<std::string> flags, const fs::pa
   return flags;
 }
 
-/// Fills a bundle. Throws Json::exception where the report is of another form.
-std::optional<Problem> fill(const Json &report, const fs::path &folder, Bundle &bundle) {
-  bundle.code = report.at("errors").at(0).at("code");
-  bundle.flags = withFolder(report.at("flags").get<std::vector<std::string>>(), folder);
-  bundle.seed = report.at("seed");
-  if (const Json &model = report.at("model"); !model.is_null()) {
+/// The version in the text that `sluice version` prints: "0.1.0" of "sluice 0.1.0" and more lines.
+std::string versionIn(const Json &report) {
+  constexpr std::string_view kName = "sluice ";
+  if (!report.is_object() || !report.contains("version") || !report["version"].is_string())
+    return "";
+  const std::string text = report["version"];
+  return text.starts_with(kName)
+             ? printable(text.substr(kName.size(), text.find('\n') - kName.size()))
+             : "";
+}
+
+/// Fills a bundle. `member` is the one that is read. Throws Json::exception where the report is of
+/// another form.
+std::optional<Problem> fill(const Json &report, const fs::path &folder, Bundle &bundle,
+                            std::string &member) {
+  const auto at = [&](const char *name) -> const Json & {
+    member = name;
+    return report.at(name);
+  };
+  bundle.code = at("errors").at(0).at("code");
+  bundle.flags = withFolder(at("flags").get<std::vector<std::string>>(), folder);
+  bundle.seed = at("seed");
+  if (const Json &model = at("model"); !model.is_null()) {
     bundle.modelName = fs::path(model.at("name").get<std::string>()).filename().string();
     bundle.modelHash = model.at("sha256");
     const fs::path path = folder / bundle.modelName;
@@ -128,7 +145,7 @@ std::optional<Problem> fill(const Json &report, const fs::path &folder, Bundle &
     if (fs::exists(path, ignored))
       bundle.model = path.string();
   }
-  for (const Json &one : report.at("inputs")) {
+  for (const Json &one : at("inputs")) {
     if (one.at("step") != 0)
       continue; // further steps of a sequence
     const std::string file = fs::path(one.at("file").get<std::string>()).filename().string();
@@ -167,19 +184,42 @@ std::optional<Problem> writeBundle(const std::string &folder, const Problems &pr
   return writer.wrong;
 }
 
+Problem ofAnotherVersion(const std::string &path, const std::string &version,
+                         std::string_view what) {
+  Fix fix;
+  if (version.empty() || version == SLUICE_VERSION) {
+    fix.text = "give the folder that the command named, with all its files";
+    Problem wrong = problem("E0624", fmt::format("'{}' is not a bundle: {}", path, what));
+    wrong.fixes.push_back(fix);
+    return wrong;
+  }
+  fix.text = fmt::format("use sluice {} for this bundle, or run the command again with sluice {}, "
+                         "which writes a new one",
+                         version, SLUICE_VERSION);
+  Problem wrong =
+      problem("E0624", fmt::format("'{}' was written by sluice {}, this is sluice {}: {}", path,
+                                   version, SLUICE_VERSION, what));
+  wrong.fixes.push_back(fix);
+  return wrong;
+}
+
 std::variant<Bundle, Problem> readBundle(const std::string &folder) {
   const std::string path = (fs::path(folder) / "report.json").string();
   const auto read = io::readAll(path);
   if (const auto *error = std::get_if<io::Error>(&read))
     return problem(error->code, error->message);
+  const Json report = Json::parse(std::get<std::string>(read), nullptr, false);
+  if (report.is_discarded())
+    return ofAnotherVersion(path, "", "it is not JSON");
   Bundle bundle;
+  bundle.version = versionIn(report);
+  std::string member;
   try {
-    const Json report = Json::parse(std::get<std::string>(read));
-    if (auto wrong = fill(report, folder, bundle))
+    if (auto wrong = fill(report, folder, bundle, member))
       return *wrong;
-  } catch (const Json::exception &error) {
-    return problem("E0624", fmt::format("'{}' is not the report of a bundle: {}", path,
-                                        printable(error.what())));
+  } catch (const Json::exception &) {
+    return ofAnotherVersion(path, bundle.version,
+                            fmt::format("its member '{}' is missing or has another form", member));
   }
   return bundle;
 }

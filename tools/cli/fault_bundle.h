@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,7 @@ std::optional<Problem> writeBundle(const std::string &folder, const Problems &pr
 
 /// A bundle that was read.
 struct Bundle {
+  std::string version;            ///< of the command that wrote it, "0.1.0"; empty: unknown
   std::string code;               ///< of the first problem
   std::vector<std::string> flags; ///< words; files in the bundle with their paths
   uint64_t seed = 1;
@@ -31,6 +33,11 @@ struct Bundle {
   /// By sample, a tensor for each input, with its name.
   std::vector<std::vector<io::Tensor>> samples;
 };
+
+/// E0624: `what` of a bundle cannot be read. The message names the version that wrote it, if that
+/// is another one, and says what to do.
+Problem ofAnotherVersion(const std::string &path, const std::string &version,
+                         std::string_view what);
 
 /// Reads a bundle; E0501 or E0624 if that cannot be done.
 std::variant<Bundle, Problem> readBundle(const std::string &folder);

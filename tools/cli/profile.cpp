@@ -5,6 +5,7 @@
 #include "tools/cli/activity.h"
 #include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/engine_bundle.h"
 #include "tools/cli/trace.h"
 
 namespace sluice::cli {
@@ -36,17 +37,23 @@ public:
     for (const std::string name : {"vm", "rtl"})
       if (options.engine == name || options.engine == "both") {
         auto recorded = recordInference(model, name, options.spacing == "spaced");
-        if (const auto *wrong = std::get_if<Problem>(&recorded))
-          return report.fail({*wrong}, options.choice.file);
+        if (auto *wrong = std::get_if<Problem>(&recorded))
+          return fail(std::move(*wrong));
         activities.push_back(std::get<Activity>(std::move(recorded)));
       }
     if (activities.size() == 2)
       if (const std::string where = difference(activities[0], activities[1]); !where.empty())
-        return report.fail("E0614", "the engines differ, vm / rtl: " + where, options.choice.file);
+        return fail(problem("E0614", "the engines differ, vm / rtl: " + where));
     return print();
   }
 
 private:
+  int fail(Problem wrong) const {
+    if (isOfEngines(wrong.code))
+      addEngineBundle(wrong, options.choice.file, model.someInputs());
+    return report.fail({wrong}, options.choice.file);
+  }
+
   int print() const {
     const sluice_rt_machine machine = model.program().machine();
     const Listing listing(model.program());

@@ -12,6 +12,7 @@
 #include "compiler/reduce/trial.h"
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/engine_bundle.h"
 #include "tools/cli/float_tensor.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/reduce_input.h"
@@ -51,7 +52,7 @@ private:
 
 bool isOurs(const Failure &failure) {
   return failure.kind != Failure::Kind::Error || exitCodeOf(failure.code) == Internal ||
-         failure.code == kEnginesDiffer;
+         isOfEngines(failure.code);
 }
 
 class Reduce {
@@ -159,7 +160,7 @@ private:
     std::vector<std::string> words{"sluice", isOurs(kept) ? "compile" : "check", options.output};
     for (std::string &word : pipeline::optionWords(used, used.target))
       words.push_back(std::move(word));
-    const bool differ = kept.code == kEnginesDiffer;
+    const bool differ = isOfEngines(kept.code);
     if (differ)
       words.insert(words.end(), {"-o", kProgram});
     else if (hasInputs)
@@ -176,7 +177,7 @@ private:
     const std::string bytes = model.SerializeAsString();
     std::vector<OutputFile> files{{options.output, bytes}};
     std::string inputs;
-    if ((kept.kind == Failure::Kind::Wrong || kept.code == kEnginesDiffer) &&
+    if ((kept.kind == Failure::Kind::Wrong || isOfEngines(kept.code)) &&
         !reduced.smallest.samples.empty()) {
       std::vector<io::Tensor> tensors;
       for (const auto &[name, tensor] : reduced.smallest.samples.front())

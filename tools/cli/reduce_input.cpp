@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/check/inputs.h"
 #include "compiler/frontend/onnx/cut.h"
@@ -14,6 +15,7 @@
 #include "compiler/reduce/survey.h"
 #include "runtime/format/sha256.h"
 #include "tools/cli/calibration.h"
+#include "tools/cli/engine_bundle.h"
 #include "tools/cli/reduced_engines.h"
 #include "tools/cli/shell_word.h"
 
@@ -30,6 +32,19 @@ bool isFailure(std::string_view text) {
   return text.empty() || text == "wrong" || text == "crash" || text == "timeout" ||
          (text.size() == kCode && text.front() == 'E' &&
           text.substr(1).find_first_not_of("0123456789") == std::string_view::npos);
+}
+
+/// The problem of a bundle with flags that this version does not parse.
+Problem wrongFlags(const std::string &folder, const Bundle &bundle, const CLI::App &parser) {
+  const auto isUnknown = [&](const std::string &word) {
+    return word.starts_with("--") && parser.get_option_no_throw(word) == nullptr;
+  };
+  const auto unknown = std::ranges::find_if(bundle.flags, isUnknown);
+  return ofAnotherVersion(
+      folder, bundle.version,
+      unknown == bundle.flags.end()
+          ? fmt::format("its flags '{}' have another form", fmt::join(bundle.flags, " "))
+          : fmt::format("its flag '{}' is unknown", *unknown));
 }
 
 } // namespace
@@ -71,9 +86,9 @@ bool ReduceInput::readBundleFolder() {
   std::vector<std::string> words(bundle->flags.rbegin(), bundle->flags.rend());
   try {
     parser.parse(words);
-  } catch (const CLI::ParseError &error) {
-    return fail("E0624", fmt::format("'{}' has flags that this version does not know: {}", folder,
-                                     error.what()));
+  } catch (const CLI::ParseError &) {
+    problems.push_back(wrongFlags(folder, *bundle, parser));
+    return false;
   }
   if (isFolder && bundle->model.empty())
     return fail("E0601", fmt::format("'{}' does not have the model; give it with --bundle {}",
@@ -113,7 +128,7 @@ bool ReduceInput::checkFlags(const Report &report) {
   setup.compile = options.model.compile;
   setup.compile.measure = false;
   setup.compile.check.emplace();
-  if (options.keep == kEnginesDiffer) {
+  if (isOfEngines(options.keep)) {
     setup.examine = compareEngines;
     setup.compile.check.reset(); // the program is the same
   }
@@ -188,7 +203,7 @@ bool ReduceInput::readData() {
       for (const io::Tensor &tensor : tensors)
         sample[tensor.name] = {tensor.shape, io::values(tensor)};
     }
-  if (options.data.empty() && (!first.samples.empty() || options.keep != kEnginesDiffer))
+  if (options.data.empty() && (!first.samples.empty() || !isOfEngines(options.keep)))
     return true;
   // The import may be what fails: then there are none.
   const std::vector<frontend::ImportedTensor> inputs = reduce::inputsOf(first.model, setup);

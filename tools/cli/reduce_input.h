@@ -15,9 +15,6 @@
 
 namespace sluice::cli {
 
-/// The code of engines that differ.
-inline constexpr std::string_view kEnginesDiffer = "E0614";
-
 struct ReduceOptions {
   ModelOptions model;
   std::vector<const CLI::Option *> flags; ///< that a bundle has too

@@ -138,8 +138,12 @@ public:
       return report.fail(problems, options.choice.file);
     warnOfOverflow();
     const Waves waves(options.waves);
-    if (auto wrong = runEngines(waves.path()))
+    if (auto wrong = runEngines(waves.path())) {
+      if (isOfEngines(wrong->code))
+        addEngineBundle(*wrong, options.choice.file,
+                        sets[std::min(runs.back().inferences.size(), sets.size() - 1)].inputs);
       return report.fail({*wrong}, options.choice.file);
+    }
     if (auto wrong = waves.finish())
       return report.fail({*wrong}, "");
     return finish();
@@ -467,16 +471,7 @@ private:
   /// The problem of engines that differ. Writes what a report needs, and says where.
   [[nodiscard]] Problem differing(const std::string &difference) const {
     Problem found = problem("E0614", "the engines differ: " + difference);
-    const std::string &file = options.choice.file;
-    const std::string folder =
-        fs::path(file == "-" ? "program" : fs::path(file).filename()).replace_extension("E0614");
-    const auto wrong =
-        writeEngineBundle(folder, found, file, sets[differingInference(runs[0], runs[1])].inputs);
-    found.notes.push_back(
-        wrong ? wrong->message
-              : fmt::format("'{0}' has what a report needs: program, flags, versions and inputs; "
-                            "'sluice reduce MODEL --bundle {0}' makes the model small",
-                            folder));
+    addEngineBundle(found, options.choice.file, sets[differingInference(runs[0], runs[1])].inputs);
     return found;
   }
 
