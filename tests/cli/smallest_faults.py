@@ -30,12 +30,13 @@ SAMPLES, TWICE, GROWTH, LEAST, MOST = 6, 2.0, 1.25, 2.0 ** -10, 2.0 ** 6
 
 def ds_cnn():
     """Keyword spotting in small: a convolution, two depthwise separable blocks, pooling, a dense layer."""
-    nodes, constants, value = [], {}, "x"
+    nodes, constants, value, random = [], {}, "x", np.random.default_rng(1)
 
     def conv(name, features, inputs, kernel, group=1, **more):
         nonlocal value
-        constants[f"{name}.w"] = nets.random(features, inputs // group, kernel, kernel, scale=1.2 / np.sqrt(inputs // group * kernel ** 2))
-        constants[f"{name}.b"] = nets.random(features, scale=0.3)
+        fan = inputs // group * kernel ** 2
+        constants[f"{name}.w"] = random.standard_normal((features, inputs // group, kernel, kernel)) * 1.2 / np.sqrt(fan)
+        constants[f"{name}.b"] = 0.3 * random.standard_normal(features)
         nodes.append(("Conv", [value, f"{name}.w", f"{name}.b"], f"{name}.c", name, {"group": group, **more}))
         nodes.append(("Sigmoid" if name == "pw2" else "Relu", [f"{name}.c"], f"{name}.r", f"{name}.act", {}))
         value = f"{name}.r"
@@ -46,9 +47,9 @@ def ds_cnn():
         conv(f"pw{block}", 8, 8, 1)
     nodes.append(("GlobalAveragePool", [value], "pool", "pool", {}))
     nodes.append(("Flatten", ["pool"], "flat", "flatten", {}))
-    constants.update({"fc.w": nets.random(8, 6), "fc.b": nets.random(6)})
+    constants.update({"fc.w": random.standard_normal((8, 6)), "fc.b": random.standard_normal(6)})
     nodes.append(("Gemm", ["flat", "fc.w", "fc.b"], "y", "fc", {}))
-    return nets.network(nodes, {"x": (1, 1, 10, 8)}, {"y": (1, 6)}, constants)
+    return nets.network(nodes, {"x": (1, 1, 10, 8)}, {"y": (1, 6)}, {name: value.astype(np.float32) for name, value in constants.items()})
 
 
 # By model: how it is made, its flags, its steps, and its faults: kind, node, and the tensor that must be the first wrong one.
