@@ -19,8 +19,8 @@ from onnx import numpy_helper
 SLUICE, MAKE_PROGRAMS, SOURCE = sys.argv[1:4]
 
 
-def run(*args, stdin=b""):
-    done = subprocess.run([SLUICE, *map(str, args)], input=stdin, capture_output=True, timeout=3600, check=False)
+def run(*args, stdin=b"", cwd=None):
+    done = subprocess.run([SLUICE, *map(str, args)], input=stdin, capture_output=True, timeout=3600, check=False, cwd=cwd)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
@@ -39,9 +39,9 @@ class Cli(unittest.TestCase):
         np.save(self.dir / "x.npy", self.x)
         self.input = f"x=@{self.dir / 'x.npy'}"
 
-    def fails(self, code, message, *args, stdin=b""):
+    def fails(self, code, message, *args, stdin=b"", cwd=None):
         """The command ends with `code` and says `message` in one line, and prints no result."""
-        found, out, err = run(*args, stdin=stdin)
+        found, out, err = run(*args, stdin=stdin, cwd=cwd)
         self.assertEqual((found, out), (code, b""), err)
         self.assertIn(message, err.splitlines()[0] if err else "")
 
@@ -184,7 +184,7 @@ class Cli(unittest.TestCase):
         y.write_text("old")
         stalling = self.dir / "stalling.sluice"
         code, _, err = run("run", stalling, "--engine", "vm", "--input", "x=zeros", "--output", f"y=@{y}",
-                           "--stall-limit", "1000")
+                           "--stall-limit", "1000", cwd=self.dir)
         self.assertEqual(code, 6)
         self.assertIn('error[E0607]: engine vm: no progress for 1000 cycles: the matrix unit of core 0 waits for token 7 '
                       '(has 0, needs 2) in instruction 0, node 0 "fc" (Gemm)', err)
@@ -279,7 +279,7 @@ class Cli(unittest.TestCase):
         self.fails(3, "error[E0606]: engine 'rtl' of this build cannot run target", "bench", self.dir / "other.sluice",
                    "--engine", "rtl")
         self.fails(6, "error[E0607]: engine vm: no progress for 10000 cycles", "bench", self.dir / "stalling.sluice",
-                   "--engine", "vm")
+                   "--engine", "vm", cwd=self.dir)
 
     # ---- program files -----------------------------------------------------
     def test_bad_program_files(self):
