@@ -9,6 +9,7 @@
 #   variants     every change of every operator's attributes and types
 #   quantised    200 random quantised networks, in every integer
 #   layers       docs/torch-layers.md, every layer
+#   gallery      docs/gallery.md, every network
 #   views        20,000 random graphs of selections, 200,000 of merged axes
 #   tidy         clang-tidy over every source
 #   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
@@ -37,6 +38,7 @@ conformance() {
 variants() { SLUICE_VARIANTS=1 ctest --test-dir build/release --output-on-failure -R '^operator_variants_test$'; }
 quantised() { /usr/bin/python3 -B tests/models/quantised_networks.py "$sluice" --all; }
 layers() { /usr/bin/python3 -B tests/models/torch_layers_test.py "$sluice" docs/torch-layers.md "$work/layers"; }
+gallery() { tests/support/with_onnxruntime.sh tools/gallery.py "$sluice"; }
 views() {
   SLUICE_SELECTION_GRAPHS=20000 SLUICE_MERGED_GRAPHS=200000 "$tests/sluice_transforms_test" --gtest_brief=1
 }
@@ -44,11 +46,11 @@ tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 
-parts=(operators suite conformance variants quantised layers views tidy)
+parts=(operators suite conformance variants quantised layers gallery views tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | quantised | layers | views | tidy | exporters | fuzz) ;;
+    operators | suite | conformance | variants | quantised | layers | gallery | views | tidy | exporters | fuzz) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done
