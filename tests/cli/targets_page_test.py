@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""docs/targets.md has every field that the loader of target files knows, with the loader's limits, the minima of the SystemVerilog
+and the bits of a preset.
+
+usage: targets_page_test.py SLUICE SOURCE_FOLDER [unittest arguments]
+"""
+import json
+import re
+import sys
+import unittest
+from pathlib import Path
+
+from folder import Folder, main
+
+SOURCE = Path(sys.argv[2]).resolve()
+PAGE = (SOURCE / "docs/targets.md").read_text()
+# Parameters of the SystemVerilog that are fields of a target; those of memories are the fields in another spelling.
+PARAMETERS = {"Terms": "pe_terms"}
+
+
+def table(header):
+    """The cells of the rows of a table by their first cell, which is in code font."""
+    text = PAGE[PAGE.index(header):].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+    return {cells[0].strip("`"): cells[1:] for cells in rows}
+
+
+class Page(Folder):
+    def setUp(self):
+        super().setUp()
+        self.preset = json.loads(self.ok("targets", "--show", "c6b32"))
+        self.fields = table("| field | meaning | allowed |")
+
+    def refusal(self, **changes):
+        """What the loader says of the preset with other values; "" if it takes them."""
+        (self.dir / "t.json").write_text(json.dumps({**self.preset, **changes}))
+        code, _, err = self.sluice("targets", "--show", "t.json")
+        self.assertEqual(code, 5 if "E0514" in err else 0, err)
+        return err.strip()
+
+    def test_fields(self):
+        self.assertEqual(list(self.fields), list(self.preset))
+        for name in self.preset:
+            without = {key: value for key, value in self.preset.items() if key != name}
+            (self.dir / "t.json").write_text(json.dumps(without))
+            code, _, err = self.sluice("targets", "--show", "t.json")
+            self.assertEqual(code == 0, name == "clock_source", err)
+
+    def test_limits_of_numbers(self):
+        numbers = [name for name, value in self.preset.items() if isinstance(value, int)]
+        self.assertEqual(len(numbers), 12)
+        for name in numbers:
+            others = {"pe_terms": 1, "weight_blocks": 1} if name == "lanes" else {}
+            least, most = re.search(r"allowed: (\d+) to (\d+)$", self.refusal(**others, **{name: 2 ** 32 - 1})).groups()
+            said = self.fields[name][1].split(",")[0] if name in ("lanes", "pe_terms") else self.fields[name][1]
+            self.assertEqual(said, f"{int(least):,} to {'`lanes`' if name == 'pe_terms' else f'{int(most):,}'}", name)
+            if name == "pe_terms":
+                self.assertEqual(int(most), self.preset["lanes"])
+            if name == "weight_blocks": # its product with the lanes has a smaller limit
+                most = 2 ** 18 // self.preset["lanes"]
+            for value in (int(least), int(most)):
+                self.assertEqual(self.refusal(**others, **{name: value}), "", (name, value))
+            self.assertIn(f"allowed: {least} to ", self.refusal(**others, **{name: int(least) - 1}))
+
+    def test_limits_of_two(self):
+        self.assertIn("power of two", self.fields["lanes"][1])
+        self.assertTrue(self.refusal(lanes=24, pe_terms=1).endswith("allowed: a power of two"))
+        self.assertIn("divisor of `lanes`", self.fields["pe_terms"][1])
+        self.assertTrue(self.refusal(pe_terms=5).endswith("allowed: a divisor of lanes (32)"))
+        most = int(self.refusal(weight_blocks=2 ** 16).split()[-1])
+        self.assertIn(f"`weight_blocks` times `lanes` is up to {most:,}", self.fields["weight_blocks"][0])
+
+    def test_limits_of_texts(self):
+        for name in ("name", "rtl"):
+            self.assertIn(self.fields[name][1].replace("`-`", "'-'").replace("`_`", "'_'"), self.refusal(**{name: "A"}))
+        self.assertIn(self.fields["clock_source"][1], self.refusal(clock_source=""))
+
+    def test_minima_of_hardware(self):
+        found = {}
+        for file in (SOURCE / "hw/rtl").glob("*.sv"):
+            for line in file.read_text().splitlines():
+                if "SLUICE_REQUIRE" in line:
+                    for parameter, least in re.findall(r"\b([A-Z]\w+) >= (\d+)", line):
+                        name = PARAMETERS.get(parameter, re.sub(r"(?<!^)([A-Z])", r"_\1", parameter).lower())
+                        if name in self.preset and name != "lanes":
+                            found[name] = int(least)
+        self.assertEqual({name: int(cells[0]) for name, cells in table("| field | minimum in hardware |").items()}, found)
+
+    def test_bits(self):
+        isa = {one["name"]: one["value"] for one in json.loads((SOURCE / "hw/isa/isa.json").read_text())["constants"]}
+        lanes = self.preset["lanes"]
+        instruction = int(re.search(r"An instruction has (\d+) bits", (SOURCE / "docs/isa.md").read_text()).group(1))
+        anchored = lanes * (isa["acc_bits"] + isa["anchor_bits"] + 1)
+        bits = {"weight_blocks": lanes * lanes * 16, "inbox_rows": lanes * 16 * 4, "local_rows": lanes * 16 * 4,
+                "accumulators": anchored, "preload_rows": anchored, "instructions": instruction, "host_instructions": instruction,
+                "tables": lanes * isa["table_entries"] * 16}
+        shown = table("| field | bits for each |")
+        self.assertEqual(list(shown), list(bits))
+        for name, cells in shown.items():
+            cores = 1 if name == "host_instructions" else self.preset["cores"]
+            self.assertEqual(cells[1], f"{bits[name]:,}", name)
+            self.assertEqual(cells[2], f"{bits[name] * self.preset[name] * cores / 1e6:.1f}", name)
+
+
+if __name__ == "__main__":
+    main(2)
