@@ -5,8 +5,6 @@ errors in the console, and how long a page of 10,000 cycles and more loads. Skip
 usage: report_browser_test.py SLUICE SOURCE_FOLDER [unittest arguments]
 """
 import json
-import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -18,20 +16,17 @@ import bad_models as models
 from folder import Folder, main
 
 SOURCE = Path(sys.argv[2]).resolve()
-MISSING = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
-try:
-    from selenium import webdriver
+sys.path.insert(0, str(SOURCE / "tests/support"))
+from browser import HANG, MISSING, BrowserTest  # noqa: E402 pylint: disable=wrong-import-position
+
+if not MISSING:
     from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
     from selenium.webdriver.support.ui import WebDriverWait
-except ImportError:
-    MISSING.append("python3-selenium")
 
 SECTIONS = ["Summary", "Memories", "Tensor layouts", "Timeline", "Critical path", "Plans tried", "Profile by layer", "Accuracy"]
-HANG = 60  # seconds
 # WCAG 2: the contrast of two colours, of the text in an element and what is behind it.
 CONTRAST = """
 const light = text => {
@@ -48,21 +43,7 @@ return found.reduce((least, one) => one[0] < least[0] ? one : least);
 """
 
 
-class Browser(Folder):
-    @classmethod
-    def setUpClass(cls):
-        options = webdriver.ChromeOptions()
-        options.binary_location = shutil.which("chromium")
-        for flag in ("--headless=new", "--force-prefers-reduced-motion", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1280,1000"):
-            options.add_argument(flag)
-        if os.geteuid() == 0:
-            options.add_argument("--no-sandbox")  # chromium refuses to start as root otherwise
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        cls.browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-        cls.browser.set_page_load_timeout(HANG)
-        cls.addClassCleanup(cls.browser.quit)
-
+class Browser(BrowserTest, Folder):
     def open(self, *args):
         """Opens the page of a report; returns the milliseconds until it is drawn."""
         code, _, err = self.sluice("report", *args, "-o", "r.html")
@@ -72,22 +53,6 @@ class Browser(Folder):
         self.no_errors()
         return float(loaded)
 
-    def errors(self):
-        """Exceptions and what the policy stops, since the last call."""
-        return [entry for entry in self.browser.get_log("browser") if entry["level"] == "SEVERE"]
-
-    def no_errors(self):
-        self.assertEqual(self.errors(), [])
-
-    def script(self, text, *args):
-        return self.browser.execute_script(text, *args)
-
-    def find(self, selector):
-        return self.browser.find_elements(By.CSS_SELECTOR, selector)
-
-    def texts(self, selector):
-        return [found.text for found in self.find(selector)]
-
     def view(self):
         """The first and last cycle in view."""
         words = self.find("#timeline-range")[0].text.replace(",", "").split()
@@ -96,10 +61,6 @@ class Browser(Folder):
     def press(self, *keys):
         ActionChains(self.browser).send_keys(*keys).perform()
         return self.view()
-
-    def frames(self):
-        """Waits until the page has drawn what an event changed."""
-        self.browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
 
 class Digits(Browser):
@@ -237,8 +198,10 @@ class Digits(Browser):
         cycles = [int(row.split()[0].replace(",", "")) for row in self.texts("#layers tbody td:nth-child(2)")]
         self.assertEqual(cycles, sorted(one["cycles"] for one in self.data["layers"]))
 
-    def scheme(self, name):
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+    def test_accessibility(self):
+        for found in self.find("details"):
+            self.script("arguments[0].open = true", found)
+        self.check_accessibility()
 
     def test_light_and_dark(self):
         grounds = {}

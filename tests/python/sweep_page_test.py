@@ -3,40 +3,20 @@
 
 usage: sweep_page_test.py FOLDER_OF_THE_PACKAGE [unittest arguments]
 """
-import os
-import shutil
 import sys
 import unittest
+from pathlib import Path
 
 from sweep_base import SWEEP, SweepTest
 
-MISSING = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from browser import MISSING, BrowserTest # noqa: E402 pylint: disable=wrong-import-position
+
+if not MISSING:
     from selenium.webdriver.common.by import By
-except ImportError:
-    MISSING.append("python3-selenium")
 
 
-class Page(SweepTest):
-    def setUp(self):
-        super().setUp()
-        options = webdriver.ChromeOptions()
-        options.binary_location = shutil.which("chromium")
-        for flag in ("--headless=new", "--force-prefers-reduced-motion", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1280,1000"):
-            options.add_argument(flag)
-        if os.geteuid() == 0:
-            options.add_argument("--no-sandbox")  # chromium refuses to start as root otherwise
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-        self.addCleanup(self.browser.quit)
-        self.browser.set_page_load_timeout(60)
-
-    def all(self, selector):
-        return self.browser.find_elements(By.CSS_SELECTOR, selector)
-
+class Page(BrowserTest, SweepTest):
     def test_page(self):
         self.write("s.yaml", SWEEP.replace("c6b32]", "c6b32, c3b64]"))
         self.sweep("s.yaml", "-o", "out", "--retries", "0")
@@ -44,8 +24,8 @@ class Page(SweepTest):
         self.browser.get((self.dir / "out/sweep.html").as_uri())
         self.assertEqual(self.browser.get_log("browser"), [])
         models = list(dict.fromkeys(row["model"] for row in rows))
-        self.assertEqual([one.text for one in self.all("h2")], [*(f"Pareto front of {name}" for name in models), "Points"])
-        for name, section in zip(models, self.all("section.model")):
+        self.assertEqual([one.text for one in self.find("h2")], [*(f"Pareto front of {name}" for name in models), "Points"])
+        for name, section in zip(models, self.find("section.model")):
             shown = [row for row in rows if row["model"] == name and row["state"] == "compiled"]
             self.assertEqual(len(section.find_elements(By.CSS_SELECTOR, "circle")), len(shown))
             self.assertEqual(len(section.find_elements(By.CSS_SELECTOR, "circle.best")), sum(row["pareto"] for row in shown))
@@ -56,10 +36,11 @@ class Page(SweepTest):
             else:
                 self.assertIn("No point of this model compiled.", section.text)
         self.check_table(rows)
+        self.check_accessibility()
 
     def check_table(self, rows):
         def column(number):
-            return [one.text for one in self.all(f"#points tbody tr > :nth-child({number})")]
+            return [one.text for one in self.find(f"#points tbody tr > :nth-child({number})")]
         self.assertEqual(column(1), [row["model"] for row in rows])
         self.assertEqual(column(5), ["" if row["cycles"] is None else str(row["cycles"]) for row in rows])
         states = [row["state"] if row["fits"] else f"{row['state']}: {row['code'] + ' ' if row['code'] else ''}{row['reason']}"
@@ -67,10 +48,10 @@ class Page(SweepTest):
         self.assertEqual(column(4), states)
         cycles = sorted(row["cycles"] for row in rows if row["cycles"] is not None)
         for order in (cycles, cycles[::-1]): # rows without cycles are last, then first
-            self.all("#points thead button")[4].click()
+            self.find("#points thead button")[4].click()
             self.assertEqual([int(text) for text in column(5) if text], order)
         figures = {one.find_element(By.TAG_NAME, "dt").text: int(one.find_element(By.TAG_NAME, "dd").text)
-                   for one in self.all("#figures div")}
+                   for one in self.find("#figures div")}
         self.assertEqual(figures["points"], len(rows))
         self.assertEqual(figures["failed"], sum(row["state"] == "failed" for row in rows))
 
