@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation as a site and checks every link of it. The site has README.md, docs/, examples/
 and references made from the C header and the Python package. The groups of docs/README.md are its navigation.
+The search works from disk: its index is a script.
 
 usage: site.py SOURCE_FOLDER PYTHON_FOLDER VERSION OUTPUT_FOLDER
 """
@@ -16,6 +17,10 @@ import sys
 import tempfile
 import urllib.parse
 from pathlib import Path
+
+
+THEME = Path(__file__).resolve().parent / "site_theme"
+LUNR = Path("/usr/share/javascript/lunr/lunr.js") # mkdocs depends on it
 
 
 def signature(value):
@@ -70,20 +75,26 @@ def stage(source, pages, version):
         f"* [{page.read_text().splitlines()[0].lstrip('# ')}]({page.name})\n" for page in errors))
     (pages / "docs/reference-c.md").write_text(c_reference(source, version))
     (pages / "docs/reference-python.md").write_text(python_reference(version))
-    index = groups(pages)
-    index["Use"] += ["docs/reference-python.md", "docs/reference-c.md"]
-    return ["README.md", *({group: [path for path in listed if path.endswith(".md")]} for group, listed in index.items())]
+    index = entries(pages)
+    index["Use"] += [("Python reference", "docs/reference-python.md"), ("C reference", "docs/reference-c.md")]
+    return [{"Overview": "README.md"}, {"All pages": "docs/README.md"},
+            *({group: [{title: path} for title, path in listed if path.endswith(".md")]} for group, listed in index.items())]
 
 
 def groups(source):
     """Returns the paths that each group of docs/README.md lists, by the title of the group."""
+    return {group: [path for _, path in listed] for group, listed in entries(source).items()}
+
+
+def entries(source):
+    """Returns the titles and paths that each group of docs/README.md lists, by the title of the group."""
     index, listed = {}, []
     for line in (source / "docs/README.md").read_text().splitlines():
         if line.startswith("## "):
             listed = index.setdefault(line[3:], [])
-        elif found := re.match(r"\| \[[^\]]*\]\(([^)#]+)\) \|", line):
-            path = posixpath.normpath(posixpath.join("docs", found[1]))
-            listed.append(f"{path}/README.md" if found[1].endswith("/") else path)
+        elif found := re.match(r"\| \[([^\]]*)\]\(([^)#]+)\) \|", line):
+            path = posixpath.normpath(posixpath.join("docs", found[2]))
+            listed.append((found[1], f"{path}/README.md" if found[2].endswith("/") else path))
     return index
 
 
@@ -92,6 +103,27 @@ def not_listed(source):
     listed = {path for group in groups(source).values() for path in group}
     pages = [*source.glob("docs/*.md"), *source.glob("docs/*/README.md")]
     return sorted({str(page.relative_to(source)) for page in pages} - listed - {"docs/README.md"})
+
+
+def make_accessible(site):
+    """Lets the keyboard reach what scrolls, and makes an empty head of a table a plain cell."""
+    for path in site.rglob("*.html"):
+        text = path.read_text().replace("<pre>", '<pre tabindex="0">').replace("<th></th>", "<td></td>")
+        text = re.sub(r"<table>.*?</table>", r'<div class="scroll" role="group" aria-label="table" tabindex="0">\g<0></div>', text,
+                      flags=re.DOTALL)
+        path.write_text(text)
+
+
+def write_search(site):
+    """Makes a script of the index that mkdocs wrote: [location, title of the page, title of the section, text] of each section."""
+    index = site / "search/search_index.json"
+    docs = json.loads(index.read_text())["docs"]
+    titles = {one["location"]: one["title"] for one in docs if "#" not in one["location"]}
+    sections = [(one["location"], titles[one["location"].split("#")[0]], one["title"], " ".join(one["text"].split()))
+                for one in docs if "#" in one["location"]] # the text of a page is that of its sections
+    (site / "search/index.js").write_text(f"const SECTIONS = {json.dumps(sections)};\n")
+    index.unlink()
+    shutil.copy(LUNR, site / "search/lunr.js")
 
 
 class Page(html.parser.HTMLParser):
@@ -112,8 +144,6 @@ def broken_links(site):
     """Yields "PAGE: LINK" for every link within the site that leads nowhere."""
     pages = {path: Page(path) for path in site.rglob("*.html")}
     for path, page in pages.items():
-        if path.name == "404.html": # its links are from the root of a server
-            continue
         for link in page.links:
             parts = urllib.parse.urlsplit(link)
             if parts.scheme or parts.netloc:
@@ -132,11 +162,14 @@ def main():
         pages.mkdir()
         nav = stage(source, pages, version)
         config = {"site_name": f"Sluice {version}", "docs_dir": str(pages), "site_dir": str(output), "nav": nav,
-                  "use_directory_urls": False, "theme": {"name": "mkdocs", "highlightjs": False},
+                  "use_directory_urls": False, "plugins": ["search"],
+                  "theme": {"name": None, "custom_dir": str(THEME), "search_index_only": True, "include_search_page": False},
                   "markdown_extensions": ["tables", "fenced_code", {"toc": {"toc_depth": 3}}]}
         (Path(folder) / "mkdocs.yml").write_text(json.dumps(config)) # JSON is YAML
         subprocess.run(["/usr/bin/mkdocs", "build", "--quiet", "--strict", "--clean", "--config-file", f"{folder}/mkdocs.yml"],
                        check=True)
+    make_accessible(output)
+    write_search(output)
     broken = list(broken_links(output))
     print(f"{len(list(output.rglob('*.html')))} pages, {len(broken)} broken links", *broken, sep="\n")
     return bool(broken)
