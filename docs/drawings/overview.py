@@ -1,68 +1,11 @@
 #!/usr/bin/env python3
 """Draws docs/drawings/overview.svg: the way of a model from ONNX to an answer, and the machine.
 
-usage: overview.py [--check | --png FILE]
+usage: overview.py [--check | --png]
 
-Without an argument, writes the drawing beside this script. --check fails where the file there is another
-one. --png also needs rsvg-convert (librsvg2-bin).
+--png also writes overview.png; it needs rsvg-convert (librsvg2-bin).
 """
-import pathlib
-import subprocess
-import sys
-from xml.sax.saxutils import escape
-
-TARGET = pathlib.Path(__file__).with_suffix(".svg")
-WIDTH, HEIGHT = 960, 500
-STYLE = """
-    text { font-family: Helvetica, Arial, sans-serif; font-size: 13px; fill: #1f2328; text-anchor: middle; }
-    .small { font-size: 11px; fill: #57606a; }
-    .head { font-size: 14px; font-weight: bold; text-anchor: start; }
-    .file { fill: #ffffff; stroke: #57606a; }
-    .step { fill: #ddf4ff; stroke: #0969da; }
-    .unit { fill: #dafbe1; stroke: #1a7f37; }
-    .ram { fill: #fff8c5; stroke: #9a6700; }
-    .area { fill: none; stroke: #8c959f; stroke-dasharray: 5 4; }
-    .wire { fill: none; stroke: #57606a; stroke-width: 1.5; }
-    .point { fill: #57606a; }
-    @media (prefers-color-scheme: dark) {
-      text { fill: #e6edf3; }
-      .small { fill: #9ea7b3; }
-      .file { fill: #161b22; stroke: #8b949e; }
-      .step { fill: #0c2d6b; stroke: #58a6ff; }
-      .unit { fill: #0f3d1e; stroke: #3fb950; }
-      .ram { fill: #3d2e00; stroke: #d29922; }
-      .wire { stroke: #9ea7b3; }
-      .point { fill: #9ea7b3; }
-    }
-"""
-
-
-class Drawing:
-    def __init__(self):
-        self.parts = []
-
-    def box(self, kind, x, y, width, height, *lines):
-        """A rectangle with centred lines of text; all after the first are small."""
-        self.parts.append(f'<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="5"/>')
-        top = y + height / 2 - 7.5 * (len(lines) - 1) + 4.5
-        for number, line in enumerate(lines):
-            self.text(x + width / 2, top + 15 * number, line, "small" if number else "")
-
-    def text(self, x, y, line, kind=""):
-        self.parts.append(f'<text{f" class={chr(34)}{kind}{chr(34)}" if kind else ""} x="{x:g}" y="{y:g}">{escape(line)}</text>')
-
-    def arrow(self, *points):
-        """A line through the points, with a tip at the last one."""
-        self.parts.append('<polyline class="wire" marker-end="url(#tip)" points="'
-                          + " ".join(f"{x:g},{y:g}" for x, y in points) + '"/>')
-
-    def svg(self):
-        body = "\n  ".join(self.parts)
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-                f'aria-label="From an ONNX model to an answer, and the machine">\n  <style>{STYLE}  </style>\n'
-                '  <defs><marker id="tip" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
-                '<path class="point" d="M0,0 L8,4 L0,8 z"/></marker></defs>\n'
-                f"  {body}\n</svg>\n")
+from drawing import Drawing, main
 
 
 def way_of_a_model(drawing):
@@ -114,20 +57,12 @@ def machine(drawing):
     drawing.arrow((862, 272), (862, 300))
 
 
-def main():
-    drawing = Drawing()
+def draw(_=None):
+    drawing = Drawing("From an ONNX model to an answer, and the machine", 960, 500)
     way_of_a_model(drawing)
     machine(drawing)
-    text = drawing.svg()
-    if "--check" in sys.argv:
-        if not TARGET.exists() or TARGET.read_text() != text:
-            sys.exit(f"{TARGET} is not what {__file__} draws; run the script")
-        return
-    TARGET.write_text(text)
-    if "--png" in sys.argv:
-        png = sys.argv[sys.argv.index("--png") + 1]
-        subprocess.run(["rsvg-convert", "-w", str(2 * WIDTH), "-b", "white", "-o", png, TARGET], check=True)
+    return drawing
 
 
 if __name__ == "__main__":
-    main()
+    main(__file__, draw)
