@@ -130,7 +130,7 @@ def measured(sluice, network, engine, folder):
     if error > ALLOWED:
         sys.exit(f"{network.name}: error {error:.2f} %, allowed: {ALLOWED} %")
     return {"parameters": compiled["parameters"], "cycles": compiled["latency"]["spaced"], "period": compiled["latency"]["period"],
-            "error": error, "plan": plan[1:]}
+            "seconds": compiled["seconds"], "error": error, "plan": plan[1:]}
 
 
 def presets(sluice):
@@ -182,7 +182,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--engine", choices=("vm", "both"), default="both")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     for name in set(options.names) - set(NAMES):
         parser.error(f"unknown network '{name}', allowed: {', '.join(NAMES)}")
     table, sections, wrong = "", "", []
