@@ -16,7 +16,7 @@ modules that it lists as "outside":
 
 --levels  skips the sizes, which take most of the time.
 --page    compares the results with the tables of a page; sizes may differ by 5 %.
---write   writes the tables into the page.
+--write   writes the tables into the page, and the sizes into hw/area/unit_sizes.json.
 --cache   is the folder for earlier results, by a hash of sources and commands
           (default: $XDG_CACHE_HOME/sluice-depth).
 """
@@ -205,6 +205,17 @@ def unit_table(units, results):
     return "\n".join(lines)
 
 
+def write_sizes(units, results, path=os.path.join(ROOT, "hw", "area", "unit_sizes.json")):
+    """Writes the sizes from which the compiler estimates the area of a target."""
+    lines = []
+    for unit in units:
+        for size, which in zip(results[unit["name"]][1], (", one lane" if unit.get("lanes") else "", ", each further lane")):
+            lines.append("  " + json.dumps({"unit": unit["name"] + which, "luts": size.luts, "flip_flops": size.flops,
+                                            "dsp_blocks": size.dsps}))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"units": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
 def rounded(value):
     """Rounds to three digits, the precision of an estimate."""
     digits = max(0, len(str(round(value))) - 3)
@@ -307,6 +318,8 @@ def main():
             print(f"{args.page} shows other levels; run tools/depth.py --page {args.page} --write")
             failed = True
     elif args.page and len(results) == len(units):
+        if args.write:
+            write_sizes(units, results)
         tables = {"units": unit_table(units, results), "estimates": estimate_table(config, results)}
         if not update_page(args.page, tables, args.write):
             print(f"{args.page} shows other sizes; run tools/depth.py --page {args.page} --write")

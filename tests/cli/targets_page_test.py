@@ -28,7 +28,7 @@ def table(header):
 class Page(Folder):
     def setUp(self):
         super().setUp()
-        self.preset = json.loads(self.ok("targets", "--show", "c6b32"))
+        self.preset = json.loads(self.ok("targets", "--show", "c6b32", "--json"))["target"]
         self.fields = table("| field | meaning | allowed |")
 
     def refusal(self, **changes):
@@ -36,7 +36,7 @@ class Page(Folder):
         (self.dir / "t.json").write_text(json.dumps({**self.preset, **changes}))
         code, _, err = self.sluice("targets", "--show", "t.json")
         self.assertEqual(code, 5 if "E0514" in err else 0, err)
-        return err.strip()
+        return err.strip() if code else ""
 
     def test_fields(self):
         self.assertEqual(list(self.fields), list(self.preset))
@@ -85,6 +85,26 @@ class Page(Folder):
                         if name in self.preset and name != "lanes":
                             found[name] = int(least)
         self.assertEqual({name: int(cells[0]) for name, cells in table("| field | minimum in hardware |").items()}, found)
+
+    def test_sizes_of_units(self):
+        """The estimate of the area adds up the units of docs/hardware.md."""
+        page = (SOURCE / "docs/hardware.md").read_text()
+        rows = re.findall(r"^\| ([^|]+) \| [\d-]+ \|((?: [\d,.-]+ \|){7})$", page.split("<!-- end -->")[0], re.MULTILINE)
+        number = lambda text: 0 if text == "-" else float(text.replace(",", ""))
+        shown = {unit: [number(cell) for cell in (cells[0], cells[2], cells[4])]
+                 for unit, cells in ((unit, [cell.strip() for cell in text.split("|")]) for unit, text in rows)}
+        stored = json.loads((SOURCE / "hw/area/unit_sizes.json").read_text())["units"]
+        self.assertGreater(len(stored), 20)
+        self.assertEqual({one["unit"]: [one["luts"], one["flip_flops"], one["dsp_blocks"]] for one in stored},
+                         {unit: cells for unit, cells in shown.items() if any(cells)})
+
+    def test_area(self):
+        _, _, err = self.sluice("targets", "--show", "c6b32")
+        self.assertEqual(err.strip(), re.search(r"^area: about .*$", PAGE, re.MULTILINE)[0])
+        area = json.loads(self.ok("targets", "--show", "c6b32", "--json"))["area"]
+        shown = table("| field | bits for each |")
+        megabits = sum(float(cells[2]) for cells in shown.values())
+        self.assertAlmostEqual(area["ram_bits"] / 1e6, megabits, delta=0.3)
 
     def test_bits(self):
         isa = {one["name"]: one["value"] for one in json.loads((SOURCE / "hw/isa/isa.json").read_text())["constants"]}

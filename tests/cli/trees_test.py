@@ -66,7 +66,7 @@ class Trees(Refusal):
         nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="product"),
                  helper.make_node("ReduceMax", ["h"], ["y"], name="merge", axes=[0], keepdims=0)]
         onnx.save(models.model(nodes, [models.tensor("x", 9, 32)], [models.tensor("y", 64)], [weights]), self.dir / "m.onnx")
-        target = json.loads(self.ok("targets", "--show", "c2b8"))
+        target = json.loads(self.ok("targets", "--show", "c2b8", "--json"))["target"]
         programs = {}
         for blocks in (8, 16):
             target.update({"name": "small", "weight_blocks": blocks})

@@ -10,7 +10,9 @@
 #include "compiler/frontend/onnx/cut_rest.h"
 #include "compiler/pipeline/import_once.h"
 #include "compiler/support/problem_text.h"
+#include "runtime/format/area.h"
 #include "runtime/format/program_file.h"
+#include "tools/cli/area.h"
 #include "tools/cli/calibration.h"
 #include "tools/cli/check_summary.h"
 #include "tools/cli/clock.h"
@@ -121,7 +123,8 @@ std::string summary(const CompileResult &result, const std::string &target, doub
   auto time = [&](uint64_t cycles) {
     return fmt::format("{} cycles ({})", cycles, clock.time(cycles));
   };
-  std::string text = fmt::format("target              {}\n", target);
+  std::string text = fmt::format("target              {}\narea                {}\n", target,
+                                 format::areaText(format::estimateArea(result.program.geometry)));
   text += result.operators == result.accelerated
               ? fmt::format("operators           {}, all on the accelerator\n", result.operators)
               : fmt::format("operators           {} of {} on the accelerator\n", result.accelerated,
@@ -165,6 +168,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
   return {{"schema", 1},
           {"ok", true},
           {"target", target},
+          {"area", areaJson(format::estimateArea(result.program.geometry))},
           {"operators", {{"total", result.operators}, {"accelerated", result.accelerated}}},
           {"parameters", result.parameters},
           {"fits", fits},

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include "compiler/support/suggestion.h"
+#include "runtime/format/area.h"
 #include "runtime/format/targets.h"
+#include "tools/cli/area.h"
 #include "tools/cli/commands.h"
 
 namespace sluice::cli {
@@ -19,9 +21,15 @@ int printTargets(const std::string &show, const Common &common) {
       refused.fixes = suggestion(show, wrong->names);
       return report.fail({refused}, "");
     }
-    const std::string json = format::targetJson(std::get<format::Geometry>(loaded));
+    const auto &geometry = std::get<format::Geometry>(loaded);
+    const std::string json = format::targetJson(geometry);
+    const format::Area area = format::estimateArea(geometry);
     report.text(json + "\n");
-    return report.json({{"schema", 1}, {"target", Json::parse(json)}}) ? Ok : Usage;
+    if (report.wantsText()) // not with the JSON object of a target file
+      Report::say(fmt::format("area: {}\n", format::areaText(area)));
+    return report.json({{"schema", 1}, {"target", Json::parse(json)}, {"area", areaJson(area)}})
+               ? Ok
+               : Usage;
   }
   std::string text = fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>9}  {}\n", "target", "cores",
                                  "lanes", "weights", "MAC/cycle", "hardware", "clock");
