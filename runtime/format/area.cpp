@@ -51,8 +51,9 @@ Cells lanesOf(const std::string &unit, double lanes) {
 
 Cells coreOf(const Geometry &g) {
   const double lanes = g.lanes;
-  const Cells element = between(g.peTerms, 4, 0.5 * measured("matrix column, 8 lanes in elements of 4"), 16,
-                                0.5 * measured("matrix column, 32 lanes in elements of 16"));
+  const Cells element =
+      between(g.peTerms, 4, 0.5 * measured("matrix column, 8 lanes in elements of 4"), 16,
+              0.5 * measured("matrix column, 32 lanes in elements of 16"));
   const auto atLanes = [&](const char *unit32, const char *unit64) {
     return between(lanes, 32, measured(unit32), 64, measured(unit64));
   };
@@ -71,11 +72,11 @@ uint64_t ramBitsOf(const Geometry &g) {
   constexpr uint64_t kElement = 16, kReadPorts = 4; // of the tensor RAM, each with a copy
   const uint64_t lanes = g.lanes, sum = isa::kAccBits + isa::kAnchorBits + 1; // and poison
   const uint64_t instruction = isa::kInstBits;
-  const uint64_t core =
-      g.weightBlocks * lanes * lanes * kElement +
-      (uint64_t{g.inboxRows} + g.localRows) * lanes * kElement * kReadPorts +
-      (uint64_t{g.accumulators} + g.preloadRows) * lanes * sum + g.instructions * instruction +
-      uint64_t{g.tables} * isa::kTableEntries * lanes * kElement;
+  const uint64_t core = g.weightBlocks * lanes * lanes * kElement +
+                        (uint64_t{g.inboxRows} + g.localRows) * lanes * kElement * kReadPorts +
+                        (uint64_t{g.accumulators} + g.preloadRows) * lanes * sum +
+                        g.instructions * instruction +
+                        uint64_t{g.tables} * isa::kTableEntries * lanes * kElement;
   return g.cores * core + g.hostInstructions * instruction;
 }
 
@@ -109,7 +110,8 @@ Area estimateArea(const Geometry &geometry) {
 std::string areaText(const Area &area) {
   return fmt::format("about {} LUTs, {} flip-flops, {} DSP blocks, {} Mbit of RAM (estimate)",
                      threeDigits(area.luts), threeDigits(area.flipFlops),
-                     threeDigits(area.dspBlocks), threeDigits((area.ramBits + 500'000) / 1'000'000));
+                     threeDigits(area.dspBlocks),
+                     threeDigits((area.ramBits + 500'000) / 1'000'000));
 }
 
 } // namespace sluice::format

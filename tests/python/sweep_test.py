@@ -95,6 +95,7 @@ class Rows(SweepTest):
                     "reason": None, "fits": True, "cycles": found["latency"]["spaced"], "contiguous": found["latency"]["contiguous"],
                     "period": found["latency"]["period"], "microseconds": found["latency"]["spaced"] / mhz, "clock_mhz": mhz,
                     "clock_source": {300: "nominal", 250: "routed on X"}[mhz], "macs_per_cycle": found["peak_mac_per_cycle"],
+                    **found["area"],
                     "error_percent": found["checked"] and found["checked"]["max_error_percent"], "parameters": found["parameters"],
                     "macs": found["macs"], "pareto": None})
         self.assertEqual([row["options"] for row in rows[:4]],

@@ -19,7 +19,8 @@ std::array<double, 5> pageOf(const std::string &target) {
   std::stringstream text;
   text << file.rdbuf();
   std::string page = text.str();
-  const std::regex row("\\| " + target + R"( \| \d+ cores, network, host port \| ([\d,]+) \| [\d,]+ \| ([\d,]+) )"
+  const std::regex row("\\| " + target +
+                       R"( \| \d+ cores, network, host port \| ([\d,]+) \| [\d,]+ \| ([\d,]+) )"
                        R"(\| [\d,]+ \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|)");
   std::smatch found;
   std::array<double, 5> values{};
@@ -75,8 +76,9 @@ TEST(Area, GrowsWithEveryField) {
 }
 
 TEST(Area, Text) {
-  EXPECT_EQ(areaText({1'936'400, 1'295'000, 7'872, 148'136'000}),
-            "about 1,940,000 LUTs, 1,300,000 flip-flops, 7,870 DSP blocks, 148 Mbit of RAM (estimate)");
+  EXPECT_EQ(
+      areaText({1'936'400, 1'295'000, 7'872, 148'136'000}),
+      "about 1,940,000 LUTs, 1,300,000 flip-flops, 7,870 DSP blocks, 148 Mbit of RAM (estimate)");
   EXPECT_EQ(areaText({999, 1'000, 9'996, 400'000}),
             "about 999 LUTs, 1,000 flip-flops, 10,000 DSP blocks, 0 Mbit of RAM (estimate)");
 }

@@ -153,7 +153,8 @@ class _Sweep:
         if options.dask and options.jobs:
             raise Failure("E0601", "--jobs cannot be used with --dask, whose workers have threads of their own")
         plan = read_plan(options.file, self.version)
-        targets = {name: _ask(self.command, "targets", "--show", path)["target"] for name, path in plan.targets}
+        shown = {name: _ask(self.command, "targets", "--show", path) for name, path in plan.targets}
+        targets = {name: {**answer["target"], "area": answer["area"]} for name, answer in shown.items()}
         try:
             options.output.mkdir(parents=True, exist_ok=True)
         except OSError as wrong:

@@ -10,8 +10,9 @@ from .task import Outcome
 
 Row = Dict[str, Any]
 
+AREA = ("luts", "flip_flops", "dsp_blocks", "ram_bits")  # estimates
 COLUMNS = ("model", "target", "options", "state", "code", "reason", "fits", "cycles", "contiguous", "period", "microseconds", "clock_mhz",
-           "clock_source", "macs_per_cycle", "error_percent", "parameters", "macs", "pareto")
+           "clock_source", "macs_per_cycle", *AREA, "error_percent", "parameters", "macs", "pareto")
 STATES = ("compiled", "rejected", "does not fit", "wrong input", "failed")
 _STATES = {0: STATES[0], 2: STATES[3], 3: STATES[1], 4: STATES[2], 5: STATES[3]}
 
@@ -19,7 +20,8 @@ _STATES = {0: STATES[0], 2: STATES[3], 3: STATES[1], 4: STATES[2], 5: STATES[3]}
 def _row(point: Point, outcome: Outcome, target: Mapping[str, Any]) -> Row:
     row: Row = dict.fromkeys(COLUMNS)
     row.update(point.about, clock_mhz=target["clock_mhz"], clock_source=target["clock_source"],
-               macs_per_cycle=target["cores"] * target["lanes"] ** 2, pareto=False)
+               macs_per_cycle=target["cores"] * target["lanes"] ** 2, pareto=False,
+               **{name: target["area"][name] for name in AREA})
     if "lost" in outcome:
         return {**row, "state": STATES[4], "reason": outcome["lost"]}
     row["state"] = _STATES[outcome["exit"]]

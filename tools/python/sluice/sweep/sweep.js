@@ -4,8 +4,8 @@ const sweep = JSON.parse(document.getElementById("data").textContent);
 
 const HEADS = [["model", "Model"], ["target", "Target"], ["options", "Options"], ["state", "State"], ["cycles", "Cycles"],
   ["period", "Period, cycles"], ["microseconds", "Time, us"], ["clock_mhz", "Clock, MHz"], ["macs_per_cycle", "MAC/cycle"],
-  ["error_percent", "Error, %"]];
-const NUMBERS = new Set(["cycles", "period", "microseconds", "clock_mhz", "macs_per_cycle", "error_percent"]);
+  ["luts", "LUTs, estimate"], ["error_percent", "Error, %"]];
+const NUMBERS = new Set(["cycles", "period", "microseconds", "clock_mhz", "macs_per_cycle", "luts", "error_percent"]);
 
 // The text of a cell.
 function shown(row, name) {
