@@ -4,7 +4,7 @@
 usage: gallery.py SLUICE [--write] [--engine vm|both] [NAME...]      (python of tools/test_environment.sh)
 
 Ends with 1 if a figure is not the one in docs/gallery.md; --write writes the page, of all networks. The engine rtl takes part
-for presets that the build has.
+for targets that the build has hardware of.
 """
 import argparse
 import importlib
@@ -116,7 +116,7 @@ def measured(sluice, network, engine, folder):
     plan = command(sluice, "explain", "--plan", path, *flags)["summary"]
     samples = network.samples(model)
     wanted = expected(model, samples, network.stream)
-    words = ["--steps", network.steps or SAMPLES, "--engine", engine if network.target in presets(sluice) else "vm"]
+    words = ["--steps", network.steps or SAMPLES, "--engine", engine if network.target in hardware(sluice) else "vm"]
     for name, values in samples.items():
         np.save(folder / f"{name}.npy", values)
         words += ["--input", f"{name}=@{folder / name}.npy"]
@@ -133,8 +133,9 @@ def measured(sluice, network, engine, folder):
             "seconds": compiled["seconds"], "error": error, "plan": plan[1:]}
 
 
-def presets(sluice):
-    return [one["name"] for one in command(sluice, "targets")["targets"]]
+def hardware(sluice):
+    """The targets that the engine rtl of the build runs."""
+    return command(sluice, "version")["engines"]["rtl"]
 
 
 def error_of(found, wanted, stream):
