@@ -4,6 +4,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -337,7 +338,7 @@ struct SliceOfMap : SliceOf<MapOp> {
   Value through(SliceOp slice, MapOp map, Location where,
                 PatternRewriter &rewriter) const override {
     const Taken taken(slice);
-    if (!map.getResult().hasOneUse() ||
+    if (!map.getResult().hasOneUse() || roundsWindows(map) ||
         (map.getInputs().size() > 1 && !keepsLanes(taken, map.getResult())))
       return {};
     llvm::SmallVector<Value> inputs;
@@ -349,6 +350,20 @@ struct SliceOfMap : SliceOf<MapOp> {
     smaller->setLoc(where);
     forgetModelTensor(smaller);
     return typed(smaller, slice.getType());
+  }
+
+private:
+  /// Whether the map rounds the products of windows to integers. It rounds their exact sums, so it
+  /// stays next to them: a slice does not move before windows.
+  static bool roundsWindows(MapOp map) {
+    return !map.getBody().getOps<math::RoundEvenOp>().empty() &&
+           llvm::any_of(map.getInputs(), [](Value input) {
+             auto product = input.getDefiningOp<IndexSpaceInterface>();
+             return product && product.indexSpace().work == space::Work::Product &&
+                    llvm::any_of(product->getOperands(), [](Value operand) {
+                      return operand.getDefiningOp<WindowOp>() != nullptr;
+                    });
+           });
   }
 };
 

@@ -3,9 +3,10 @@
 
 usage: quantised_networks.py SLUICE [--count N] [--first SEED] [--target c6b32]
 
-Each network takes quantised integers, has one to three layers (dense, convolution, residual Add, Concat, AveragePool, MaxPool,
-Relu) and gives quantised integers. Half of them are QDQ networks, half of operators on integers. Weights are quantised per
-tensor or per channel, activations asymmetrically; types are int8 and uint8.
+Each network takes quantised integers, has one to three layers (dense, convolution, residual Add, a block with a skip
+connection, a product that is transposed, Concat, AveragePool, MaxPool, Relu) and gives quantised integers. Half of them are
+QDQ networks, half of operators on integers. Weights are quantised per tensor or per channel, activations asymmetrically; types
+are int8 and uint8.
 
 Float64 stands for real numbers here. A quotient within 2^-20 of the middle between two integers may become either of them:
 there fp32, in which the scales are given, decides nothing. All other integers must be equal, unless the compiler says in a note
@@ -102,10 +103,10 @@ class Network:
 
     def layer(self, x):
         small = self.is_image and min(x.integers.shape[2:]) < 3
-        choices = ["conv", "depthwise", "residual", "concat"] + ([] if small else ["pool", "maxpool"]) if self.is_image \
-            else ["dense", "dense", "residual", "concat", "relu"]
+        choices = ["conv", "depthwise", "residual", "concat", "block"] + ([] if small else ["pool", "maxpool"]) \
+            if self.is_image else ["dense", "dense", "residual", "concat", "relu", "block", "turned"]
         kind = str(self.rng.choice(choices))
-        if not self.is_qdq and kind in ("pool", "residual", "concat", "relu"):
+        if not self.is_qdq and kind in ("pool", "residual", "concat", "relu", "block", "turned"):
             kind = "conv" if self.is_image else "dense"
         self.words.append(kind)
         return getattr(self, kind)(x)
@@ -185,6 +186,28 @@ class Network:
         side = self.quantised(x.real)
         side.name = self.node("QuantizeLinear", [self.restored(x), *self.pair(side)])
         return self.requantised(self.node("Add", [self.restored(x), self.restored(side)]), x.real + side.real)
+
+    def block(self, x):
+        """A product of the extents of `x`, to which `x` is added."""
+        extent = x.integers.shape[1]
+        if self.is_image:
+            w, scale, zero = self.weights((extent, extent, 1, 1), 0)
+            y = self.weighted(x, w, scale, zero, 0, "Conv",
+                              lambda data, weights: np.einsum("nchw,oc->nohw", data, weights[:, :, 0, 0]), kernel_shape=[1, 1])
+        else:
+            w, scale, zero = self.weights((extent, extent), 1)
+            y = self.weighted(x, w, scale, zero, 1, "MatMul", np.matmul)
+        return self.requantised(self.node("Add", [self.restored(y), self.restored(x)]), y.real + x.real)
+
+    def turned(self, x):
+        """A product that is quantised behind a transposition, and transposed back."""
+        extent = x.integers.shape[1]
+        w = self.rng.integers(-127, 128, (extent, int(self.rng.integers(3, 40)))).astype(np.int8)
+        scale = np.float32(self.rng.uniform(0.001, 0.02))
+        weights = self.node("DequantizeLinear", [self.constant(w), self.constant(scale), self.constant(np.int8(0))])
+        product = self.node("MatMul", [self.restored(x), weights])
+        y = self.requantised(self.node("Transpose", [product], perm=[1, 0]), (x.real @ (w * float(scale))).T)
+        return Value(self.node("Transpose", [y.name], perm=[1, 0]), y.integers.T, y.scale, y.zero)
 
     def concat(self, x):
         side = self.quantised(-x.real)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "compiler/conversion/rows/repeat_sums.h"
 #include "compiler/conversion/scalar/constants.h"
@@ -376,10 +377,45 @@ std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
 
 RowTensor LazyMap::emit(Lowering &lowering) {
   foldConstantParts(lowering);
-  if (roundsToIntegers())
+  if (roundsToIntegers()) {
     expr = limitsLast(expr);
+    emitIntegers(lowering);
+  }
   absorbIntoProducts(lowering);
   return emitSteps(lowering);
+}
+
+/// Gives rows to integers that are added to others and rounded once more: a row has them exactly.
+void LazyMap::emitIntegers(Lowering &lowering) {
+  const auto dependsOn = [&](NodeId node) {
+    std::set<uint32_t> inputs;
+    for (const NodeId part : expr.reachable(node))
+      if (expr[part].op == ScalarOp::Input && !operands[expr[part].input].isConstant())
+        inputs.insert(expr[part].input);
+    return inputs;
+  };
+  const auto isProduct = [&](uint32_t input) {
+    const Value value = operands[input].value;
+    Lazy *pending = value && ownsAllUses(value) ? lowering.lazy(value) : nullptr;
+    return pending && pending->asLinear();
+  };
+  const auto next = [&] {
+    return nextIntegers(expr, [&](NodeId node) {
+      const auto inputs = dependsOn(node);
+      return inputs.size() > 1 || std::ranges::any_of(inputs, isProduct);
+    });
+  };
+  while (const auto at = next()) {
+    LazyMap part(result);
+    part.ops = ops;
+    part.operands = operands;
+    part.expr = expr;
+    part.expr.result = *at;
+    part.absorbIntoProducts(lowering);
+    operands.push_back({{}, {}, part.emitSteps(lowering)});
+    const auto index = static_cast<uint32_t>(operands.size() - 1);
+    replace(*at, [&](Expr &rest) { return rest.input(index); });
+  }
 }
 
 RowTensor LazyMap::emitSteps(Lowering &lowering) {

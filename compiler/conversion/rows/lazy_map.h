@@ -43,6 +43,7 @@ private:
   [[nodiscard]] bool dependsOnConstantsOnly(NodeId node) const;
   std::vector<double> valuesOf(NodeId node, int64_t elements) const;
   void foldConstantParts(Lowering &lowering);
+  void emitIntegers(Lowering &lowering);
   void absorbIntoProducts(Lowering &lowering);
   void absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product);
   void roundBehind(Lowering &lowering, NodeId at, LazyLinear &product, const OutputAffine &after,

@@ -174,6 +174,32 @@ std::optional<IntegerWindows> integerWindows(const Expr &expr, NodeId v) {
   return widest;
 }
 
+std::optional<NodeId> nextIntegers(const Expr &expr,
+                                   const std::function<bool(NodeId)> &isCandidate) {
+  struct Integers {
+    NodeId of, end; ///< the number that is rounded, and the integers behind it
+  };
+  std::vector<Integers> known;
+  for (const NodeId node : expr.reachable(expr.result)) {
+    if (!rounds(expr, node))
+      continue;
+    const std::vector<NodeId> parts = expr.reachable(node), cuts = expr.cuts(node);
+    // A function of one integer is a table.
+    const bool isFunction = std::ranges::any_of(known, [&](const Integers &one) {
+      return contains(cuts, one.end) || (one.end >= node && contains(cuts, one.of));
+    });
+    for (const Integers &one : known)
+      if (!isFunction && one.end < node && contains(parts, one.end) && isCandidate(one.end))
+        return one.end;
+    NodeId of = expr[node].args[0];
+    while (isLimit(expr, of))
+      of = expr[of].args[0];
+    if (const auto windows = integerWindows(expr, of))
+      known.push_back({of, windows->end});
+  }
+  return std::nullopt;
+}
+
 NodeId addWindows(Expr &to, const Expr &expr, NodeId v, const IntegerWindows &windows,
                   const std::function<NodeId(double)> &moved) {
   const auto shift = static_cast<double>(windows.shift), next = shift - kIntegerWindow;
@@ -215,6 +241,10 @@ Expr limitsLast(const Expr &expr) {
       return std::nullopt;
     const double by = expr[n.args[1]].value;
     if (!std::isfinite(by) || (!isSum && by <= 0))
+      return std::nullopt;
+    // Integers within limits stay integers that bf16 has.
+    const std::vector<NodeId> parts = expr.reachable(n.args[0]);
+    if (!isSum && std::ranges::any_of(parts, [&](NodeId part) { return rounds(expr, part); }))
       return std::nullopt;
     const auto changed = [&](NodeId x) { return made.binary(n.op, x, made.constant(by)); };
     const auto moved = [&](auto &self, NodeId x) -> NodeId {

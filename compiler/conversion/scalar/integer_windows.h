@@ -34,8 +34,12 @@ NodeId addWindows(Expr &to, const Expr &expr, NodeId v, const IntegerWindows &wi
 /// `isRow` says which inputs are rows of bf16 numbers.
 Expr sumsInWindows(const Expr &expr, const std::function<bool(uint32_t)> &isRow);
 
+/// The first node with integers of at most 256 as values that a later rounding to integers reads
+/// together with other numbers. `isCandidate` says which nodes count.
+std::optional<NodeId> nextIntegers(const Expr &expr, const std::function<bool(NodeId)> &isCandidate);
+
 /// Limits of a factor or an addend that is the same for all elements become limits of the result:
-/// max(x, a) * b is max(x * b, a * b) for a positive b.
+/// max(x, a) * b is max(x * b, a * b) for a positive b. Limits of integers stay before a factor.
 Expr limitsLast(const Expr &expr);
 
 } // namespace sluice::rows

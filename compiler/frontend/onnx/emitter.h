@@ -193,8 +193,8 @@ public:
   };
   /// Nothing if the tensor is not restored by one scale, views included.
   std::optional<Centred> centred(const Tensor &tensor);
-  /// What `function`, which goes element by element, makes of views of restored integers: the views
-  /// of what it makes of these. Nothing if the tensor is something else.
+  /// Returns the views of what `function`, which goes element by element, makes of the tensors that
+  /// `tensor` is views of. Nothing if `tensor` is no view, or one of constants.
   std::optional<Tensor> throughViews(const Tensor &tensor,
                                      const std::function<Tensor(const Tensor &)> &function);
   /// The sum, mean, maximum or minimum of `count` restored integers each, which `merge` makes of
@@ -217,9 +217,8 @@ public:
   Tensor scaled(const Tensor &product, const IntegerFactors &by);
 
 private:
-  bool viewsRestored(mlir::Value value, unsigned depth, std::vector<Restored> &found) const;
-  mlir::Value rebuilt(mlir::Value value,
-                      const std::function<mlir::Value(mlir::Value, const Restored &)> &leaf);
+  bool findSources(mlir::Value value, unsigned depth, std::vector<mlir::Value> &found) const;
+  mlir::Value rebuilt(mlir::Value value, const std::function<mlir::Value(mlir::Value)> &source);
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
   std::optional<Tensor> pointwiseOfArray(const std::vector<Tensor> &operands, const Shape &shape,
                                          const ScalarBody &body);

@@ -8,8 +8,15 @@
 namespace sluice::frontend {
 namespace {
 
-/// Views behind each other that are looked through; more are not worth it.
-constexpr unsigned kMostViews = 32;
+/// Views behind each other that are looked through, and tensors that they are views of; more are
+/// not worth it.
+constexpr unsigned kMostViews = 32, kMostSources = 64;
+
+/// The view that gives `value`, if each of its elements is one of an operand.
+ir::ViewInterface viewOf(mlir::Value value) {
+  auto view = value.getDefiningOp<ir::ViewInterface>();
+  return view && !view.addsElements() ? view : ir::ViewInterface();
+}
 
 } // namespace
 
@@ -23,41 +30,49 @@ std::optional<Emitter::Restored> Emitter::restored(const Tensor &tensor) const {
   return found == restoredValues.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Whether all elements of `value` are those of restored integers, which are added to `found`.
-bool Emitter::viewsRestored(mlir::Value value, unsigned depth, std::vector<Restored> &found) const {
-  if (const auto known = restoredValues.find(value); known != restoredValues.end()) {
-    found.push_back(known->second);
-    return true;
-  }
-  auto view = value.getDefiningOp<ir::ViewInterface>();
-  return view && !view.addsElements() && depth < kMostViews &&
-         llvm::all_of(
-             view->getOperands(),
-             [&](mlir::Value operand) { return viewsRestored(operand, depth + 1, found); });
+/// Whether all elements of `value` are those of tensors that are no views, which are added to
+/// `found`. Restored integers are no view; constants are none of these tensors.
+bool Emitter::findSources(mlir::Value value, unsigned depth,
+                          std::vector<mlir::Value> &found) const {
+  ir::ViewInterface view = viewOf(value);
+  if (view && !restoredValues.contains(value))
+    return depth < kMostViews &&
+           llvm::all_of(
+               view->getOperands(),
+               [&](mlir::Value operand) { return findSources(operand, depth + 1, found); });
+  found.push_back(value);
+  return found.size() <= kMostSources && !value.getDefiningOp<ir::ConstantOp>();
 }
 
-/// The views of `value` with `leaf` in place of what they are views of.
-mlir::Value
-Emitter::rebuilt(mlir::Value value,
-                 const std::function<mlir::Value(mlir::Value, const Restored &)> &leaf) {
-  if (const auto known = restoredValues.find(value); known != restoredValues.end())
-    return leaf(value, Restored(known->second));
-  mlir::Operation *view = value.getDefiningOp();
+/// The views of `value` with `source` in place of the tensors that they are views of.
+mlir::Value Emitter::rebuilt(mlir::Value value,
+                             const std::function<mlir::Value(mlir::Value)> &source) {
+  ir::ViewInterface view = viewOf(value);
+  if (!view || restoredValues.contains(value))
+    return source(value);
   mlir::IRMapping mapping;
   for (const mlir::Value operand : view->getOperands())
-    mapping.map(operand, rebuilt(operand, leaf));
+    mapping.map(operand, rebuilt(operand, source));
   return builder.clone(*view, mapping)->getResult(0);
 }
 
 std::optional<Emitter::Centred> Emitter::centred(const Tensor &tensor) {
-  std::vector<Restored> found;
-  if (!tensor.value || !viewsRestored(tensor.value, 0, found))
+  std::vector<mlir::Value> found;
+  if (!tensor.value || !findSources(tensor.value, 0, found))
     return std::nullopt;
-  const float scale = found.front().how.scale;
-  if (llvm::any_of(found, [&](const Restored &one) { return one.how.scale != scale; }))
+  const auto restoredTo = [&](mlir::Value value) {
+    const auto known = restoredValues.find(value);
+    return known == restoredValues.end() ? std::nullopt : std::optional(known->second);
+  };
+  const auto first = restoredTo(found.front());
+  if (llvm::any_of(found, [&](mlir::Value value) {
+        const auto one = restoredTo(value);
+        return !one || one->how.scale != first->how.scale;
+      }))
     return std::nullopt;
   Tensor integers = tensor;
-  integers.value = rebuilt(tensor.value, [&](mlir::Value value, const Restored &one) {
+  integers.value = rebuilt(tensor.value, [&](mlir::Value value) {
+    const Restored one = *restoredTo(value);
     const auto zero = static_cast<float>(one.how.zero);
     if (zero == 0)
       return one.integers;
@@ -68,18 +83,19 @@ std::optional<Emitter::Centred> Emitter::centred(const Tensor &tensor) {
     });
     return made.value;
   });
-  return Centred{std::move(integers), scale};
+  return Centred{std::move(integers), first->how.scale};
 }
 
 std::optional<Tensor> Emitter::throughViews(const Tensor &tensor,
                                             const std::function<Tensor(const Tensor &)> &function) {
-  std::vector<Restored> found;
-  if (!tensor.value || restored(tensor) || !viewsRestored(tensor.value, 0, found))
+  std::vector<mlir::Value> found;
+  if (!tensor.value || restored(tensor) || !viewOf(tensor.value) ||
+      !findSources(tensor.value, 0, found))
     return std::nullopt;
   DataType type = tensor.type;
-  const mlir::Value value = rebuilt(tensor.value, [&](mlir::Value leaf, const Restored &) {
-    const auto shape = ir::shapeOf(leaf);
-    const Tensor made = function({tensor.type, {shape.begin(), shape.end()}, nullptr, leaf, {}});
+  const mlir::Value value = rebuilt(tensor.value, [&](mlir::Value source) {
+    const auto shape = ir::shapeOf(source);
+    const Tensor made = function({tensor.type, {shape.begin(), shape.end()}, nullptr, source, {}});
     type = made.type;
     return made.value;
   });

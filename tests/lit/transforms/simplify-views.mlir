@@ -118,6 +118,24 @@ func.func @map(%x: tensor<4x8xbf16, #sluice<[4 8!]>>, %y: tensor<4x8xbf16, #slui
   return %0, %1, %2 : tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<4x3xbf16, #sluice<[4 3!]>>, tensor<4x3xbf16, #sluice<[4 3!]>>
 }
 
+// Products of windows are rounded to integers where they are: a slice does not move before windows.
+// MAP-LABEL: func.func @rounded_windows(
+// MAP: %[[P:.*]] = sluice.contract
+// MAP: %[[R:.*]] = sluice.map (%{{.*}} = %[[P]])
+// MAP: %[[S:.*]] = sluice.slice %[[R]]
+// MAP: return %[[S]]
+func.func @rounded_windows(%x: tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<3x5xbf16, #sluice<[3 5!]>> {
+  %w = sluice.constant dense<3.0> : tensor<8x2x5xf32>
+  %s = sluice.window %x axes [0] sizes [2] counts [5] starts [-1] strides [1] dilations [1] value 0.0 : (tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<5x8x2xbf16, #sluice<[5 8! 2]>>
+  %p = sluice.contract banded [affine_map<(i, o, c, k) -> (i, c, k)>, affine_map<(i, o, c, k) -> (c, k, o)>, affine_map<(i, o, c, k) -> (i, o)>] %s, %w : (tensor<5x8x2xbf16, #sluice<[5 8! 2]>>, tensor<8x2x5xf32>) -> tensor<5x5xbf16, #sluice<[5 5!]>>
+  %m = sluice.map (%a = %p) : (tensor<5x5xbf16, #sluice<[5 5!]>>) -> tensor<5x5xbf16, #sluice<[5 5!]>> {
+    %r = math.roundeven %a : f32
+    sluice.yield %r
+  }
+  %0 = sluice.slice %m starts [0, 0] sizes [3, 5] steps [2, 1] : (tensor<5x5xbf16, #sluice<[5 5!]>>) -> tensor<3x5xbf16, #sluice<[3 5!]>>
+  return %0 : tensor<3x5xbf16, #sluice<[3 5!]>>
+}
+
 // REDUCE-LABEL: func.func @reduce(
 // REDUCE-SAME: %[[X:.*]]: tensor<4x5x6xf32>
 // REDUCE-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [3, 0, 2] sizes [2, 5, 2] steps [-1, 1, 2]

@@ -83,22 +83,21 @@ Operator quantizeLinear(bool hasAxis) {
   entry.build = [](NodeBuilder &node) {
     const int64_t axis = quantisedAxis(node), rank = node.in(0).rank();
     const DataType type = quantisedType(node, 2);
-    if (const auto how = quantisationOf(node, type))
-      if (auto made = node.emit.quantisedInput(node.in(0), *how)) {
-        node.result(ofType(*made, type));
-        return;
-      }
+    const auto how = quantisationOf(node, type);
     const Tensor scale = along(node.emit, node.in(1), axis, rank);
     const Tensor zero = zeroPoint(node, 2, axis, rank);
     const auto quantise = [&](const Tensor &x) {
+      if (how)
+        if (const auto made = node.emit.quantisedInput(x, *how))
+          return ofType(*made, type);
       return ofType(node.emit.pointwise({x, scale, zero},
                                         [type](const Scalars &s, mlir::ValueRange v) {
                                           return quantised(s, s.div(v[0], v[1]), v[2], type);
                                         }),
                     type);
     };
-    // Behind views of restored integers, these are quantised once more: no real number between
-    // them is rounded to bf16.
+    // In front of views, the numbers are quantised where they are computed: before any of them is
+    // rounded to bf16. An input of the model is quantised by the host.
     if (scale.rank() == 0 && zero.rank() == 0)
       if (auto views = node.emit.throughViews(node.in(0), quantise)) {
         node.result(std::move(*views));

@@ -152,6 +152,37 @@ TEST(IntegerWindows, LimitsStayBeforeANegativeFactor) {
   EXPECT_EQ(last[last.result].op, ScalarOp::Mul);
 }
 
+/// Behind integers a factor stays where it is, so that they remain integers.
+TEST(IntegerWindows, LimitsOfIntegersStay) {
+  Expr expr = quantised(3, 0, 255);
+  expr.result = expr.binary(ScalarOp::Mul, expr.result, expr.constant(0.3));
+  const Expr last = limitsLast(expr);
+  EXPECT_EQ(last[last.result].op, ScalarOp::Mul);
+  EXPECT_EQ(last[last[last.result].args[0]].op, ScalarOp::Min);
+}
+
+/// A residual connection behind a quantised sum: the integers of the sum are added to other numbers
+/// and rounded again.
+TEST(IntegerWindows, FindIntegersThatASumReads) {
+  Expr expr = quantised(0, -128, 127);
+  const NodeId integers = expr.result;
+  const NodeId scaled = expr.binary(ScalarOp::Mul, integers, expr.constant(0.3));
+  const NodeId sum = expr.binary(ScalarOp::Add, scaled, expr.input(1));
+  expr.result = expr.binary(ScalarOp::Max, expr.call(Function::RoundEven, {sum}), expr.constant(0));
+  const auto any = [](NodeId) { return true; };
+  EXPECT_EQ(nextIntegers(expr, any), integers);
+  EXPECT_EQ(nextIntegers(expr, [&](NodeId node) { return node != integers; }), std::nullopt);
+}
+
+/// One table has any function of one integer.
+TEST(IntegerWindows, FindNoIntegersInAFunctionOfThem) {
+  Expr expr = quantised(0, -128, 127);
+  const NodeId half = expr.binary(ScalarOp::Mul, expr.result, expr.constant(0.5));
+  const NodeId other = expr.call(Function::Tanh, {expr.result});
+  expr.result = expr.call(Function::RoundEven, {expr.binary(ScalarOp::Add, half, other)});
+  EXPECT_EQ(nextIntegers(expr, [](NodeId) { return true; }), std::nullopt);
+}
+
 /// Each window is one step on a sum: its scale, then a table, which rounds what it takes. The
 /// second one adds the first.
 TEST(IntegerWindows, TakeTwoSteps) {
