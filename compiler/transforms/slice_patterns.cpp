@@ -338,8 +338,7 @@ struct SliceOfMap : SliceOf<MapOp> {
   Value through(SliceOp slice, MapOp map, Location where,
                 PatternRewriter &rewriter) const override {
     const Taken taken(slice);
-    if (!map.getResult().hasOneUse() || roundsWindows(map) ||
-        (map.getInputs().size() > 1 && !keepsLanes(taken, map.getResult())))
+    if (!mayPass(taken, map) || (rounds(map) && !passesNumbersOf(taken, map)))
       return {};
     llvm::SmallVector<Value> inputs;
     for (Value input : map.getInputs())
@@ -353,17 +352,26 @@ struct SliceOfMap : SliceOf<MapOp> {
   }
 
 private:
-  /// Whether the map rounds the products of windows to integers. It rounds their exact sums, so it
-  /// stays next to them: a slice does not move before windows.
-  static bool roundsWindows(MapOp map) {
-    return !map.getBody().getOps<math::RoundEvenOp>().empty() &&
-           llvm::any_of(map.getInputs(), [](Value input) {
-             auto product = input.getDefiningOp<IndexSpaceInterface>();
-             return product && product.indexSpace().work == space::Work::Product &&
-                    llvm::any_of(product->getOperands(), [](Value operand) {
-                      return operand.getDefiningOp<WindowOp>() != nullptr;
-                    });
-           });
+  static bool mayPass(const Taken &taken, MapOp map) {
+    return map.getResult().hasOneUse() &&
+           (map.getInputs().size() == 1 || keepsLanes(taken, map.getResult()));
+  }
+
+  static bool rounds(MapOp map) { return !map.getBody().getOps<math::RoundEvenOp>().empty(); }
+
+  /// Whether the slice moves on before the maps and products that give the operands of a map. A map
+  /// that rounds to integers stays next to them: it reads sums before they are rounded to bf16.
+  static bool passesNumbersOf(const Taken &taken, MapOp map) {
+    return llvm::all_of(map.getInputs(), [&](Value input) {
+      if (auto other = input.getDefiningOp<MapOp>())
+        return !input.hasOneUse() || (mayPass(taken, other) && passesNumbersOf(taken, other));
+      // A slice does not move before windows.
+      auto product = input.getDefiningOp<IndexSpaceInterface>();
+      return !product || product.indexSpace().work != space::Work::Product ||
+             llvm::none_of(product->getOperands(), [](Value operand) {
+               return operand.getDefiningOp<WindowOp>() != nullptr;
+             });
+    });
   }
 };
 

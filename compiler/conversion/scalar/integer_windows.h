@@ -36,7 +36,8 @@ Expr sumsInWindows(const Expr &expr, const std::function<bool(uint32_t)> &isRow)
 
 /// The first node with integers of at most 256 as values that a later rounding to integers reads
 /// together with other numbers. `isCandidate` says which nodes count.
-std::optional<NodeId> nextIntegers(const Expr &expr, const std::function<bool(NodeId)> &isCandidate);
+std::optional<NodeId> nextIntegers(const Expr &expr,
+                                   const std::function<bool(NodeId)> &isCandidate);
 
 /// Limits of a factor or an addend that is the same for all elements become limits of the result:
 /// max(x, a) * b is max(x * b, a * b) for a positive b. Limits of integers stay before a factor.
