@@ -57,7 +57,8 @@ public:
     while (scalar && !llvm::isa<BlockArgument>(scalar))
       scalar = before(scalar.getDefiningOp());
     const Value found = scalar ? inputOf(scalar) : Value();
-    return found && dataDim(found) && !isSameAlong(found, axis) ? found : Value();
+    const bool isKnown = found && dataDim(map.getResult()) && !dataDim(found);
+    return found && !isKnown && !isSameAlong(found, axis) ? found : Value();
   }
 
 private:

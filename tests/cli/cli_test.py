@@ -286,7 +286,7 @@ class Cli(unittest.TestCase):
         good = self.small.read_bytes()
         cases = {
             "cut": (good[:-1], "E0504", "truncated"), "flip": (good[:900] + bytes([good[900] ^ 4]) + good[901:], "E0506", "damaged"),
-            "longer": (good + b"x", "E0505", "trailing bytes"), "version": (good[:8] + b"\x09" + good[9:], "E0503", "format version 9"),
+            "longer": (good + b"x", "E0505", "trailing bytes"), "version": (good[:8] + b"\x63" + good[9:], "E0503", "format version 99"),
             "text": (b"hello", "E0502", "not a program file"), "empty": (b"", "E0502", "not a program file")}
         for name, (data, code, message) in cases.items():
             path = self.dir / name

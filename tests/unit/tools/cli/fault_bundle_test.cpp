@@ -131,8 +131,8 @@ TEST_F(FaultBundle, SaysWhatIsNoBundle) {
   ASSERT_TRUE(std::holds_alternative<Problem>(other));
   EXPECT_EQ(std::get<Problem>(other).code, "E0624");
   EXPECT_EQ(std::get<Problem>(other).message,
-            fmt::format("'{}/report.json' is not the report of a bundle: "
-                        "[json.exception.out_of_range.403] key 'errors' not found",
+            fmt::format("'{}/report.json' is not a bundle: its member 'errors' is missing or has "
+                        "another form",
                         bundle));
 }
 
