@@ -86,9 +86,9 @@ Json addArrays(Answer &answer, const format::Model &model) {
         tensors.push_back(
             {{"name", tensor.name},
              {"table_rows", tensor.lookup ? Json(tensor.lookup->rows()) : Json(nullptr)}});
-    answer.text += fmt::format("  input  {} {} {}{}{}\n", printable(array.name),
-                               nameOf(array.type), shapeText(array.shape),
-                               limitsText(array.limits), tensors.empty() ? ", not sent" : "");
+    answer.text += fmt::format("  input  {} {} {}{}{}\n", printable(array.name), nameOf(array.type),
+                               shapeText(array.shape), limitsText(array.limits),
+                               tensors.empty() ? ", not sent" : "");
     list.push_back({{"name", array.name},
                     {"type", nameOf(array.type)},
                     {"shape", array.shape},
