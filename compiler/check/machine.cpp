@@ -1,5 +1,6 @@
 #include "compiler/check/machine.h"
 
+#include "runtime/api/host_input.h"
 #include "runtime/device/stall.h"
 #include "runtime/format/state.h"
 
@@ -16,7 +17,7 @@ Machine::Machine(const format::Program &program)
     : program(program), model(program.models.front()), engine(device::makeVm()) {
   // The inputs and outputs of the function are what the host has made already, but for parts that
   // it selects: then the arrays are the inputs of the function.
-  const bool selects = format::selectsInputs(model);
+  const bool selects = runtime::selectsInputs(model);
   if (!selects)
     model.arrays.clear();
   for (std::vector<format::HostTensor> *tensors : {&model.inputs, &model.outputs})

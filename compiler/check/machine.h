@@ -37,7 +37,7 @@ private:
   device::Device::Cycle step(const uint16_t *row);
 
   const format::Program &program;
-  format::Model model; ///< what the host makes of numbers is left out
+  format::Model model; ///< without tables, quantisations and codes
   std::unique_ptr<device::Device> engine;
   std::string why;
   uint64_t passed = 0;

@@ -13,7 +13,6 @@
 
 #include "compiler/check/check_program.h"
 #include "compiler/conversion/model/forms.h"
-#include "compiler/dialect/sluice/input_part.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/unrolling.h"
@@ -21,11 +20,11 @@
 #include "compiler/pipeline/copy_trials.h"
 #include "compiler/pipeline/explain_spaces.h"
 #include "compiler/pipeline/host_arrays.h"
+#include "compiler/pipeline/input_parts.h"
 #include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/rewrites.h"
 #include "compiler/streaming/whole.h"
 #include "compiler/transforms/passes.h"
-#include "runtime/addressing/addressing.h"
 
 namespace sluice::pipeline {
 namespace {
@@ -386,13 +385,11 @@ private:
     layoutOptions.rewrites = options.rewriteLayout ? layout::Rewrites::Any : layout::Rewrites::Free;
     layoutOptions.offerRewrites = true;
     layoutOptions.rewriteFirst = options.rewriteFirst;
-    CompileOptions trials = options;
-    if (!mayTakeParts())
-      trials.withoutRewrites.emplace_back(kSelectInputs);
-    const std::vector<std::string> without = trials.withoutRewrites;
+    const bool takesParts = areOwn(info) && options.streaming.inputs.empty() && !result.steps;
+    numberInputs(main, takesParts);
     std::optional<CopyTrials> copies;
     if (repairs) {
-      copies.emplace(std::move(trials), geometry, modelInfo(), !result.steps);
+      copies.emplace(options, geometry, modelInfo(), !result.steps);
       layoutOptions.tryCopy = [&](mlir::FunctionOpInterface copy,
                                   const layout::DataDimensionOptions &changed) {
         return copies->run(copy, changed);
@@ -419,61 +416,14 @@ private:
     for (const mlir::BlockArgument argument : main.getArguments())
       if (const auto dim = ir::dataDim(argument))
         result.inputs[argument.getArgNumber()].dataDim = static_cast<uint32_t>(*dim);
-    if (!rewrite(module, geometry.lanes, without))
+    if (!rewrite(module, geometry.lanes, options.withoutRewrites))
       return false;
-    if (!llvm::is_contained(without, kSelectInputs))
-      takeParts(main);
+    if (takesParts) {
+      note(takeParts(main, info));
+      result.arrays = info.arrays;
+      result.made = info.inputs;
+    }
     return true;
-  }
-
-  /// Whether inputs of the function may become parts of the host's. Tables and steps of a sequence
-  /// are made of whole inputs, and so is what several inputs are made of.
-  [[nodiscard]] bool mayTakeParts() const {
-    const auto isOwn = [&, i = size_t{0}](const frontend::ImportedTensor &input) mutable {
-      return !input.lookup && (info.arrays.empty() || input.array == i++);
-    };
-    return (info.arrays.empty() || info.arrays.size() == info.inputs.size()) &&
-           llvm::all_of(info.inputs, isOwn) && options.streaming.inputs.empty() && !result.steps;
-  }
-
-  /// The inputs of the function are the parts of inputs that something reads.
-  void takeParts(mlir::func::FuncOp main) {
-    std::vector<frontend::ImportedTensor> parts;
-    std::vector<bool> isRead(info.inputs.size());
-    bool isPart = false;
-    for (const unsigned i : llvm::seq(main.getNumArguments())) {
-      const auto input = static_cast<size_t>(*ir::inputOf(main, i));
-      isRead[input] = true;
-      frontend::ImportedTensor &part = parts.emplace_back(info.inputs[input]);
-      part.array = input;
-      const auto selected = ir::inputPartOf(main, i);
-      if (!selected)
-        continue;
-      isPart = true;
-      part.name = layout::tensorName(main.getArgument(i));
-      setSelection(part, *selected);
-    }
-    for (const size_t input : llvm::seq(info.inputs.size()))
-      if (!isRead[input])
-        result.notes.push_back(
-            fmt::format("nothing reads input '{}'; it is not sent", info.inputs[input].name));
-    if (!isPart && parts.size() == info.inputs.size())
-      return;
-    if (info.arrays.empty())
-      info.arrays = info.inputs;
-    info.inputs = std::move(parts);
-    result.arrays = info.arrays;
-    result.made = info.inputs;
-  }
-
-  static void setSelection(frontend::ImportedTensor &part, const ir::InputPart &selected) {
-    const addressing::Indices strides = addressing::rowMajorStrides(part.shape);
-    format::Selection &selection = part.selection.emplace();
-    for (auto [start, step, stride] : llvm::zip_equal(selected.starts, selected.steps, strides)) {
-      selection.first += start * stride;
-      selection.strides.push_back(step * stride);
-    }
-    part.shape.assign(selected.sizes.begin(), selected.sizes.end());
   }
 
   void listTensors(const layout::DataDimensions &found) {

@@ -36,10 +36,10 @@ void setArrays(const CompileResult &result, format::Model &model) {
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (const auto &lookup = result.made[i].lookup)
       model.inputs[i].lookup = lookupOf(*lookup);
-  for (size_t i = 0; i < model.inputs.size(); ++i)
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
     model.inputs[i].quantised = result.made[i].quantised;
-  for (size_t i = 0; i < model.inputs.size(); ++i)
     model.inputs[i].selection = result.made[i].selection;
+  }
   for (size_t i = 0; i < model.outputs.size(); ++i)
     model.outputs[i].quantised = result.given[i].quantised;
   for (const frontend::ImportedTensor &one : result.arrays)

@@ -8,7 +8,6 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "compiler/dialect/sluice/dialect.h"
-#include "compiler/dialect/sluice/input_part.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/transforms/passes.h"
 
@@ -19,7 +18,8 @@ namespace {
 constexpr const char *kSlicesBeforeProducts = "slices-before-products",
                      *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars",
                      *kMergeAxes = "merge-axes", *kChooseInPairs = "choose-in-pairs",
-                     *kSplitFeatures = "split-features", *kArgMaxBeforeMaps = "argmax-before-maps";
+                     *kSplitFeatures = "split-features", *kSelectInputs = "select-inputs",
+                     *kArgMaxBeforeMaps = "argmax-before-maps";
 
 void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
                  const std::vector<std::string> &without) {
@@ -66,10 +66,6 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
 } // namespace
 
 bool rewrite(mlir::ModuleOp module, int64_t lanes, const std::vector<std::string> &without) {
-  if (!llvm::is_contained(without, kSelectInputs))
-    for (auto function : module.getOps<mlir::func::FuncOp>())
-      for (const unsigned i : llvm::seq(function.getNumArguments()))
-        ir::setInput(function, i, i);
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(false);
   addRewrites(passes.nest<mlir::func::FuncOp>(), lanes, without);

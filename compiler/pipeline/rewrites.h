@@ -9,10 +9,6 @@
 
 namespace sluice::pipeline {
 
-/// The rewrite by which the arguments of a function become the parts of inputs that are read
-/// (dialect/sluice/input_part.h).
-inline constexpr const char *kSelectInputs = "select-inputs";
-
 /// Whether the passes for a target of these lanes, without the rewrites of these names, have
 /// changed the functions of a module to others that are right: found out once, behind the last of
 /// them.

@@ -219,7 +219,8 @@ def SelectInputs : Pass<"sluice-select-inputs", "::mlir::func::FuncOp"> {
     the arguments alone, so it sends no row that nothing reads.
 
     Only arguments with the attribute `sluice.input` change. It holds the number of the input; a part
-    also has the first index (`sluice.starts`) and the step (`sluice.steps`) along each axis.
+    also has the first index (`sluice.starts`), the number of elements (`sluice.sizes`) and the step
+    (`sluice.steps`) along each axis.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,16 @@ inline HostInput hostInput(const format::Model &model, size_t array) {
   }
   const format::HostArray &one = model.arrays[array];
   return {one.name, one.shape, one.type, one.limits};
+}
+
+/// Whether inputs of a model are parts of arrays, or nothing is made of some array. Each array was
+/// one input of the compiled function then.
+inline bool selectsInputs(const format::Model &model) {
+  std::vector<bool> isRead(model.arrays.size());
+  for (size_t i = 0; i < model.inputs.size() && !model.arrays.empty(); ++i)
+    isRead[arrayOf(model, i)] = true;
+  const auto isPart = [](const format::HostTensor &input) { return input.selection.has_value(); };
+  return std::ranges::any_of(model.inputs, isPart) || !std::ranges::all_of(isRead, std::identity());
 }
 
 /// Returns the data dimension of the first tensor that the host computes from an array. If that is

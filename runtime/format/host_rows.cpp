@@ -4,20 +4,8 @@
 #include <numeric>
 
 #include "runtime/format/packed_rows.h"
-#include "runtime/format/program.h"
 
 namespace sluice::format {
-
-bool selectsInputs(const Model &model) {
-  std::vector<bool> isRead(model.arrays.size());
-  for (const HostTensor &input : model.inputs) {
-    if (input.selection)
-      return true;
-    if (!model.arrays.empty())
-      isRead[input.array] = true;
-  }
-  return std::ranges::count(isRead, false) > 0;
-}
 
 using addressing::Addressing;
 using addressing::Indices;

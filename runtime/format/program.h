@@ -29,10 +29,6 @@ struct Model {
   std::vector<HostArray> arrays = {}; ///< the inputs of the user; empty: they equal `inputs`
 };
 
-/// Whether inputs of a model are parts of arrays, or nothing is made of some array. Each array was
-/// one input of the compiled function then.
-bool selectsInputs(const Model &model);
-
 /// Rows that the machine keeps from one inference to the next, in the tensor RAM of a core or in
 /// its preload RAM (precomputed sums, not rounded).
 struct StatePlace {

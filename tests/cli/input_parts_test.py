@@ -83,6 +83,20 @@ class InputParts(Refusal):
               --> m.sluice
             """, "run", "m.sluice", "--engine", "vm", "--input", "x=@x.npy", "--input", "z=@z.npy")
 
+    def test_a_layout_that_was_printed(self):
+        """Its arguments are the parts, and are whole inputs of the program that is made from it."""
+        node, constants = sliced("x", "s", (3, 0), (5, 16), (1, 1))
+        onnx.save(models.model([node, helper.make_node("Relu", ["s"], ["y"], name="act")], [models.tensor("x", 200, 16)],
+                               [models.tensor("y", 2, 16)], constants), self.dir / "m.onnx")
+        (self.dir / "m.mlir").write_text(self.ok("compile", "m.onnx", "--target", "c2b8", "--emit", "layout"))
+        self.ok("compile", "m.mlir", "--target", "c2b8", "-o", "m.sluice")
+        self.assertIn("  input  x[3:5] float32 [2, 16], data dimension 1, rows 0 to 3\n",
+                      self.ok("inspect", "m.sluice", "--io"))
+        x = numbers(np.random.default_rng(5), 2, 16)
+        np.save(self.dir / "x.npy", x)
+        self.ok("run", "m.sluice", "--engine", "vm", "--input", "x[3:5]=@x.npy", "--output", "y=@y.npy")
+        np.testing.assert_array_equal(np.load(self.dir / "y.npy"), x)
+
     def test_every_type(self):
         for kind, of in ((TensorProto.INT8, np.int8), (TensorProto.FLOAT16, np.float16), (TensorProto.BOOL, np.bool_),
                          (TensorProto.DOUBLE, np.float64), (TensorProto.INT64, np.int64)):

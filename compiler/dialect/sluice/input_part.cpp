@@ -21,11 +21,16 @@ std::optional<int64_t> inputOf(FunctionOpInterface function, unsigned argument) 
   return input ? std::optional(input.getInt()) : std::nullopt;
 }
 
-void setInputPart(FunctionOpInterface function, unsigned argument, const InputPart &selected) {
+void forgetInput(FunctionOpInterface function, unsigned argument) {
+  for (const llvm::StringLiteral name : {kInput, kStarts, kSizes, kSteps})
+    function.removeArgAttr(argument, name);
+}
+
+void setInputPart(FunctionOpInterface function, unsigned argument, const InputPart &part) {
   Builder builder(function.getContext());
-  function.setArgAttr(argument, kStarts, builder.getDenseI64ArrayAttr(selected.starts));
-  function.setArgAttr(argument, kSizes, builder.getDenseI64ArrayAttr(selected.sizes));
-  function.setArgAttr(argument, kSteps, builder.getDenseI64ArrayAttr(selected.steps));
+  function.setArgAttr(argument, kStarts, builder.getDenseI64ArrayAttr(part.starts));
+  function.setArgAttr(argument, kSizes, builder.getDenseI64ArrayAttr(part.sizes));
+  function.setArgAttr(argument, kSteps, builder.getDenseI64ArrayAttr(part.steps));
 }
 
 std::optional<InputPart> inputPartOf(FunctionOpInterface function, unsigned argument) {

@@ -8,7 +8,7 @@
 
 namespace sluice::ir {
 
-/// Along each axis, `size` elements start, start + step, ... of the input.
+/// Along each axis, elements start, start + step, ... of the input, as many as the size says.
 struct InputPart {
   llvm::SmallVector<int64_t, 4> starts, sizes, steps;
 
@@ -30,8 +30,11 @@ void setInput(mlir::FunctionOpInterface function, unsigned argument, int64_t inp
 /// its place.
 std::optional<int64_t> inputOf(mlir::FunctionOpInterface function, unsigned argument);
 
+/// Discards what the functions below and above have said of an argument.
+void forgetInput(mlir::FunctionOpInterface function, unsigned argument);
+
 /// Says which part of its input an argument is.
-void setInputPart(mlir::FunctionOpInterface function, unsigned argument, const InputPart &selected);
+void setInputPart(mlir::FunctionOpInterface function, unsigned argument, const InputPart &part);
 /// Returns it; nothing if the argument is the whole input.
 std::optional<InputPart> inputPartOf(mlir::FunctionOpInterface function, unsigned argument);
 
