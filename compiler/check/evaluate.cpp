@@ -392,17 +392,21 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
       spreads[i / variants].variants.push_back(shared(std::move(results[i])));
     return spreads;
   }
+  // The direction in which zeros stand for what is not finite, where nothing is known of it: moved
+  // elements are weights.
+  const auto isUp = [&](size_t variant) {
+    return variant > 0 && roundings[variant - 1].direction() == Rounding::Direction::Up;
+  };
   Spread result;
   if (auto map = llvm::dyn_cast<ir::MapOp>(op)) {
     std::vector<Tensor> made(variants, Tensor(operands[0].exact().shape));
     std::vector<std::vector<const double *>> inputs(variants);
-    std::vector<Shared> kept;
+    std::vector<Shared> kept; // what `inputs` points into
     std::vector<double *> outputs;
     for (size_t variant = 0; variant < variants; ++variant) {
       for (const Spread &operand : operands) {
-        const bool clears = movesElements && variant > 0 &&
-                            roundings[variant - 1].direction() == Rounding::Direction::Up;
-        kept.push_back(clears ? cleared(operand.variants[variant]) : operand.variants[variant]);
+        const Shared &tensor = operand.variants[variant];
+        kept.push_back(movesElements && isUp(variant) ? cleared(tensor) : tensor);
         inputs[variant].push_back(kept.back()->values.data());
       }
       outputs.push_back(made[variant].values.data());
@@ -441,14 +445,10 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
     viewsOfConstants.insert(op.getResult(0));
   const bool mayBeNaN = hasZeroWeights(op, operands);
   const auto operandOf = [&](const Spread &operand, size_t variant) {
-    if (variant == 0 || !(sums || movesElements))
-      return operand.variants[variant];
-    // Moved elements are weights, of which nothing is known if they are not finite.
-    const bool clears = (mayBeNaN || movesElements) &&
-                        roundings[variant - 1].direction() == Rounding::Direction::Up;
-    if (!sums && !clears)
-      return operand.variants[variant];
-    return clears ? cleared(operand.variants[variant]) : poisoned(operand.variants[variant]);
+    const Shared &tensor = operand.variants[variant];
+    if (isUp(variant) && (movesElements || (sums && mayBeNaN)))
+      return cleared(tensor);
+    return variant > 0 && sums ? poisoned(tensor) : tensor;
   };
   for (size_t variant = 0; variant < variants; ++variant) {
     std::vector<Shared> inputs;

@@ -65,6 +65,8 @@ struct SelectInputs : impl::SelectInputsBase<SelectInputs> {
   }
 
 private:
+  using Read = std::pair<SliceOp, InputPart>; ///< a slice and the whole rows that it reads
+
   /// Removes an argument that nothing reads, or replaces it by one for each part that slices read,
   /// or for the box around these, whichever has the fewest rows.
   void select(unsigned index) {
@@ -78,12 +80,12 @@ private:
     const std::optional<int64_t> dim = dataDim(whole);
     if (!dim || !llvm::all_of(whole.getUsers(), llvm::IsaPred<SliceOp>))
       return;
-    llvm::SmallVector<SliceOp> slices;
+    llvm::SmallVector<Read> reads;
     llvm::SmallVector<InputPart, 2> parts;
     for (Operation &op : function.front())
       if (auto slice = llvm::dyn_cast<SliceOp>(op); slice && slice.getInput() == whole) {
-        slices.push_back(slice);
-        if (const InputPart part = rowsReadBy(slice, *dim, lanes); !llvm::is_contained(parts, part))
+        const InputPart &part = reads.emplace_back(slice, rowsReadBy(slice, *dim, lanes)).second;
+        if (!llvm::is_contained(parts, part))
           parts.push_back(part);
       }
     const auto rows = [&](const InputPart &part) { return rowsOf(part.sizes, *dim, lanes); };
@@ -94,10 +96,10 @@ private:
     if (rows(box) <= apart)
       parts = {box};
     if (std::min(apart, rows(box)) < rowsOf(shapeOf(whole), *dim, lanes))
-      replace(index, *dim, slices, parts);
+      replace(index, *dim, reads, parts);
   }
 
-  void replace(unsigned index, int64_t dim, llvm::ArrayRef<SliceOp> slices,
+  void replace(unsigned index, int64_t dim, llvm::ArrayRef<Read> reads,
                llvm::ArrayRef<InputPart> parts) {
     func::FuncOp function = getOperation();
     for (const InputPart &part : llvm::reverse(parts)) {
@@ -109,9 +111,8 @@ private:
       setInputPart(function, index + 1, part);
       nameOf(function, index + 1, part, shapeOf(whole));
     }
-    for (SliceOp slice : slices) {
-      const InputPart read = rowsReadBy(slice, dim, lanes);
-      const auto *place = parts.size() == 1 ? parts.begin() : llvm::find(parts, read);
+    for (const auto &[slice, part] : reads) {
+      const auto *place = parts.size() == 1 ? parts.begin() : llvm::find(parts, part);
       readFrom(function.getArgument(index + 1 + (place - parts.begin())), *place, slice);
     }
     function.eraseArgument(index);

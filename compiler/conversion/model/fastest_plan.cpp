@@ -51,7 +51,7 @@ public:
       if (form.variant.empty() || models.empty())
         models.push_back(&form);
     for (size_t i = 0; i < models.size(); ++i) {
-      if (best && (left() == 0 || isStopped() || isInterrupted()))
+      if (best && (left() == 0 || isEnded()))
         break;
       tryForm(*models[i], left() / (models.size() - i));
     }
@@ -87,15 +87,11 @@ private:
 
   [[nodiscard]] uint64_t left() const { return options.work - std::min(work, options.work); }
 
-  bool isStopped() {
+  /// Whether what is tried next is left out, for its cost or by a request to end.
+  bool isEnded() {
     stopped |= work > options.stop;
-    return stopped;
-  }
-
-  /// Whether a request to end leaves out what is tried next.
-  bool isInterrupted() {
-    interrupted |= options.interruption && options.interruption->isRequested;
-    return interrupted;
+    interrupted |= !stopped && options.interruption && options.interruption->isRequested;
+    return stopped || interrupted;
   }
 
   void setCost() {
@@ -109,11 +105,11 @@ private:
     const rows::Program *const model = best;
     const uint64_t cost = bestWork;
     const size_t last = forms.size();
-    for (size_t i = model - forms.data() + 1;
-         i < last && !forms[i].variant.empty() && !isStopped() && !isInterrupted(); ++i)
+    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant.empty() && !isEnded();
+         ++i)
       if (const uint64_t most = std::min(left(), std::max(cost / kLook, kSmall)); most != 0)
         tryForm(forms[i], most);
-    if (best != model && bestWork < cost && bestWork > kSmall && !isStopped() && !isInterrupted())
+    if (best != model && bestWork < cost && bestWork > kSmall && !isEnded())
       tryForm(*best, std::min(left(), cost));
   }
 

@@ -188,14 +188,18 @@ uint64_t GraphBuilder::weightOf(const Term &term) const {
                                             : graph.blocks[term.block].weight();
 }
 
+uint32_t GraphBuilder::identity(uint32_t used) {
+  std::vector<uint16_t> weights(size_t{lanes()} * lanes());
+  for (uint32_t lane = 0; lane < used; ++lane)
+    weights[lane * lanes() + lane] = roundToBf16(1.0);
+  return block(weights);
+}
+
 RowId GraphBuilder::sumOfParts(const std::vector<Term> &terms, std::vector<float> bias,
                                uint32_t used, bool uniform,
                                const std::optional<LaneValues> &beyond) {
   const uint32_t summed = uniform ? lanes() : used;
-  std::vector<uint16_t> identity(size_t{lanes()} * lanes());
-  for (uint32_t lane = 0; lane < summed; ++lane)
-    identity[lane * lanes() + lane] = roundToBf16(1.0);
-  const uint32_t ones = block(identity);
+  const uint32_t ones = identity(summed);
   std::vector<Term> parts;
   for (size_t first = 0, end = 0; first < terms.size(); first = end) {
     for (uint64_t weight = 0;

@@ -72,6 +72,8 @@ public:
 
   uint32_t table(const std::shared_ptr<const format::TableImage> &image);
   uint32_t block(const WeightBlock &weights);
+  /// The block by which the first `used` lanes of a row are its own; the others are zero.
+  uint32_t identity(uint32_t used);
   /// A block these rows are written to in every inference, for the nodes of this
   /// group. Constant rows are in it from the start.
   uint32_t dynamicBlock(bool columns, std::vector<BlockWrite> writes);

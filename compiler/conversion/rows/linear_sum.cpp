@@ -112,15 +112,14 @@ RowId emitConstant(GraphBuilder &graph, const std::vector<float> &bias, uint32_t
   values.resize(uniform ? graph.lanes() : used);
   const RowId rounded = graph.constant(values);
   std::vector<float> rest(graph.lanes());
-  std::vector<uint16_t> one(size_t{graph.lanes()} * graph.lanes());
   for (size_t lane = 0; lane < values.size(); ++lane) {
     const double left = values[lane] - bf16ToDouble(roundToBf16(withinBf16(values[lane])));
     rest[lane] = std::isfinite(left) ? static_cast<float>(left) : 0;
-    one[lane * graph.lanes() + lane] = roundToBf16(1.0);
   }
-  if (!std::ranges::all_of(rest, [](float left) { return left == 0; }))
-    return graph.linear({{rounded, graph.block(one)}}, std::move(rest), used, uniform);
-  return rounded;
+  if (std::ranges::all_of(rest, [](float left) { return left == 0; }))
+    return rounded;
+  const uint32_t one = graph.identity(static_cast<uint32_t>(values.size()));
+  return graph.linear({{rounded, one}}, std::move(rest), used, uniform);
 }
 
 } // namespace
