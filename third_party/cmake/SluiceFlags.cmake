@@ -42,6 +42,17 @@ function(sluice_library name)
   sluice_reuse(${name} "${ARG_PRECOMPILED}" standard)
 endfunction()
 
+# Writes files into a C++ source of the binary folder, as the list that a function returns:
+# sluice_embed(SOURCE NAMESPACE FUNCTION COMMENT files...)
+function(sluice_embed source namespace function comment)
+  set(embed ${PROJECT_SOURCE_DIR}/tools/embed.py)
+  add_custom_command(
+    OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${source}
+    COMMAND ${Python3_EXECUTABLE} ${embed} ${CMAKE_CURRENT_BINARY_DIR}/${source} ${namespace} ${function} ${ARGN}
+    DEPENDS ${ARGN} ${embed}
+    COMMENT "${comment}")
+endfunction()
+
 # Builds what the tests labelled "sanitize" need.
 add_custom_target(sanitize_tests)
 
