@@ -38,13 +38,14 @@ Cells measured(std::string_view unit) {
   return {}; // a unit test finds a name that is missing
 }
 
-/// Returns the cells of a unit that were measured at two extents, at a third one.
+/// Returns the cells of a unit at some extent. They were measured at two others.
 Cells between(double at, double low, const Cells &atLow, double high, const Cells &atHigh) {
   const double share = (at - low) / (high - low);
   return (1 - share) * atLow + share * atHigh;
 }
 
-/// Returns the cells of a unit that was measured for the first and for each further lane.
+/// Returns the cells of a unit with so many lanes. Those of the first lane, and of each further
+/// one, were measured.
 Cells lanesOf(const std::string &unit, double lanes) {
   return measured(unit + ", one lane") + (lanes - 1) * measured(unit + ", each further lane");
 }

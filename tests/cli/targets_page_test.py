@@ -14,7 +14,7 @@ from folder import Folder, main
 
 SOURCE = Path(sys.argv[2]).resolve()
 PAGE = (SOURCE / "docs/targets.md").read_text()
-# Parameters of the SystemVerilog that are fields of a target; those of memories are the fields in another spelling.
+# These parameters of the SystemVerilog are fields of a target. Those of memories spell the name of the field differently.
 PARAMETERS = {"Terms": "pe_terms"}
 
 

@@ -34,8 +34,8 @@ NodeId addWindows(Expr &to, const Expr &expr, NodeId v, const IntegerWindows &wi
 /// `isRow` says which inputs are rows of bf16 numbers.
 Expr sumsInWindows(const Expr &expr, const std::function<bool(uint32_t)> &isRow);
 
-/// The first node with integers of at most 256 as values that a later rounding to integers reads
-/// together with other numbers. `isCandidate` says which nodes count.
+/// Returns the first node whose values are integers of at most 256, and which a later rounding to
+/// integers reads together with other numbers. `isCandidate` says which nodes count.
 std::optional<NodeId> nextIntegers(const Expr &expr,
                                    const std::function<bool(NodeId)> &isCandidate);
 

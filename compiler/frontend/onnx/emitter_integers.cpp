@@ -8,8 +8,8 @@
 namespace sluice::frontend {
 namespace {
 
-/// Views behind each other that are looked through, and tensors that they are views of; more are
-/// not worth it.
+/// How many views in a chain are looked through, and how many tensors they may be views of. To look
+/// through more takes too long.
 constexpr unsigned kMostViews = 32, kMostSources = 64;
 
 /// The view that gives `value`, if each of its elements is one of an operand.
