@@ -4,6 +4,7 @@
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -154,20 +155,35 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   llvm::SmallVector<int64_t, 4> kept(query.operands[0]);
   for (int64_t axis : getAxes())
     kept[axis] = 1;
+  const auto isReduced = [&](int64_t axis) { return llvm::is_contained(getAxes(), axis); };
+  const auto place = [&](int64_t axis) -> std::optional<int64_t> {
+    if (getKeepdims())
+      return axis;
+    if (isReduced(axis))
+      return reshapeDim(kept, axis, query.result);
+    return axis - llvm::count_if(getAxes(), [&](int64_t other) { return other < axis; });
+  };
   for (int64_t dim = 0; dim < rank(kept); ++dim) {
-    const bool along = llvm::is_contained(getAxes(), dim);
-    std::optional<int64_t> to = dim;
-    if (!getKeepdims() && along)
-      to = reshapeDim(kept, dim, query.result);
-    else if (!getKeepdims())
-      to = dim - llvm::count_if(getAxes(), [&](int64_t axis) { return axis < dim; });
-    if (to)
-      addView(relation, dim, *to, "DD-REDUCE",
-              along ? "the reduced data dimension keeps its place"
-                    : "the reduction keeps the data dimension",
-              query.rows(query.operands[0], dim) +
-                  // One lane of every row is gathered into the lanes, as by a squeeze.
-                  (along && kept[dim] != query.result[*to] ? query.rows(query.result, *to) : 0));
+    const auto add = [&](int64_t to, llvm::StringLiteral rule, llvm::StringRef why) {
+      addView(
+          relation, dim, to, rule, why,
+          query.rows(query.operands[0], dim) +
+              // One lane of every row is gathered into the lanes, as by a squeeze.
+              (isReduced(dim) && kept[dim] != query.result[to] ? query.rows(query.result, to) : 0));
+    };
+    if (const auto to = place(dim))
+      add(*to, "DD-REDUCE",
+          isReduced(dim) ? "the reduced data dimension keeps its place"
+                         : "the reduction keeps the data dimension");
+    else {
+      // It has extent 1 before it leaves, so it may take the place of an axis that does not.
+      llvm::SmallSetVector<int64_t, 4> places;
+      for (int64_t other = 0; other < rank(kept); ++other)
+        if (const auto to = kept[other] == 1 ? place(other) : std::nullopt)
+          places.insert(*to);
+      for (int64_t to : places)
+        add(to, "DD-ONE", "an axis of extent 1 takes the place of another");
+    }
   }
 }
 

@@ -65,6 +65,14 @@ func.func @along_last(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
+// [2! 3 4] -> [3!]: the reduced data dimension takes the place of axis 2, which has extent 1 then (DD-ONE)
+// CHECK-LABEL: func.func @along_first_of_two(
+// CHECK-SAME: %{{.*}}: tensor<2x3x4xbf16, #sluice<[2! 3 4]>>) -> tensor<3xbf16, #sluice<[3!]>>
+func.func @along_first_of_two(%x: tensor<2x3x4xf32, #sluice.dim<0>>) -> tensor<3xf32> {
+  %r = sluice.reduce sum %x axes [0, 2] : (tensor<2x3x4xf32, #sluice.dim<0>>) -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+
 // [1 3!] -> rank-0 []
 // CHECK-LABEL: func.func @all(
 // CHECK-SAME: %{{.*}}: tensor<1x3xbf16, #sluice<[1 3!]>>) -> tensor<bf16, #sluice<[1!]>>
