@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -338,17 +339,34 @@ private:
 
 } // namespace
 
-rows::Program runnable(const rows::Program &original) {
+namespace {
+
+/// A program with outputs apart, and whether it can be built with groups of one position.
+std::pair<rows::Program, bool> separated(const rows::Program &original) {
   rows::Program program = separateOutputs(original);
-  // Reductions whose operands are no single stream are taken apart.
-  if (!build(program, {1}, Instructions::Always))
-    for (rows::Body &body : program.bodies)
-      body.trip = plan::splitReductions(body.trip);
+  const bool builds = build(program, {1}, Instructions::Always).has_value();
+  return {std::move(program), builds};
+}
+
+rows::Program withoutReductions(rows::Program program) {
+  for (rows::Body &body : program.bodies)
+    body.trip = plan::splitReductions(body.trip);
   return program;
 }
 
+} // namespace
+
+rows::Program runnable(const rows::Program &original) {
+  auto [program, builds] = separated(original);
+  // Reductions whose operands are no single stream are taken apart.
+  return builds ? std::move(program) : withoutReductions(std::move(program));
+}
+
 bool isPlannable(const rows::Program &original) {
-  const rows::Program program = runnable(original);
+  auto [apart, builds] = separated(original);
+  if (builds)
+    return true;
+  const rows::Program program = withoutReductions(std::move(apart));
   return std::ranges::any_of(groupSizes(program, 1), [&](uint32_t size) {
     return build(program, {size}, Instructions::Always).has_value();
   });

@@ -23,6 +23,8 @@ using rows::Row;
 using rows::RowId;
 using rows::RowKind;
 
+constexpr size_t kFirstLook = 16; // rows that a statement may have, to begin with
+
 class Maker {
 public:
   Maker(const rows::Program &program, const Map &map, const Choice &choice, uint32_t index,
@@ -239,19 +241,25 @@ private:
     return result;
   }
 
-  /// Rows from `first` on whose beats are one piece.
+  /// Rows from `first` on whose beats are one piece. It looks at no more rows than show that: one
+  /// more repetition of a piece is no longer than the piece, so beats behind its double change
+  /// nothing.
   template <typename Add>
   size_t longest(const std::vector<RowId> &stage, size_t first, size_t most, Add add) const {
     plan::UnitBeats unit;
     std::vector<size_t> ends;
-    for (size_t i = first; i < first + most; ++i) {
-      add(unit, stage[i]);
-      ends.push_back(unit.beats.size());
+    for (size_t look = kFirstLook;; look *= 2) {
+      while (ends.size() < std::min(look, most)) {
+        add(unit, stage[first + ends.size()]);
+        ends.push_back(unit.beats.size());
+      }
+      const auto rolled = plan::rollFrom(unit, 0, ownLoops());
+      if (ends.size() < most && (!rolled || 2 * rolled->beats > unit.beats.size()))
+        continue;
+      return rolled
+                 ? static_cast<size_t>(std::ranges::upper_bound(ends, rolled->beats) - ends.begin())
+                 : 0;
     }
-    const auto rolled = plan::rollFrom(unit, 0, ownLoops());
-    return rolled
-               ? static_cast<size_t>(std::ranges::upper_bound(ends, rolled->beats) - ends.begin())
-               : 0;
   }
 
   /// As many rows of a stage as one statement makes.

@@ -1,6 +1,7 @@
 #include "compiler/conversion/plan/beats/roll.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace sluice::plan {
@@ -21,7 +22,8 @@ struct Loop {
 /// the last of p for last and signal; 0 says no beat has it.
 struct Nest {
   uint32_t size = 1;
-  std::vector<Loop> loops;
+  std::array<Loop, isa::kLoopDepth> loops;
+  uint32_t depth = 0; ///< of loops
   uint32_t initPeriod = 0, waitPeriod = 0, lastPeriod = 0, signalPeriod = 0;
   isa::Init init = isa::Init::Keep;
   Wait wait; ///< of the first wait
@@ -44,7 +46,7 @@ public:
     const uint32_t least = most > kInnerCandidates ? most - kInnerCandidates : 1;
     for (uint32_t trips = most; trips >= least; --trips) {
       std::optional<Nest> nest = trips > 1 ? extend(start, unit, trips) : std::optional(unit);
-      while (nest && nest->loops.size() < depth) {
+      while (nest && nest->depth < depth) {
         std::optional<Nest> wider = extend(start, *nest, isa::kMostN);
         if (!wider)
           break;
@@ -53,8 +55,11 @@ public:
       if (!nest || (closed && nest->lastPeriod == 0))
         continue;
       if (!winner || nest->size > winner->size ||
-          (nest->size == winner->size && nest->loops.size() < winner->loops.size()))
+          (nest->size == winner->size && nest->depth < winner->depth))
         winner = std::move(nest);
+      // With fewer trips inside, only a nest of more loops covers all as well.
+      if (start + winner->size == beats.size() && winner->depth <= 2)
+        break;
     }
     return winner;
   }
@@ -107,8 +112,10 @@ private:
   };
 
   /// Whether the waits of the copy at `at` continue the nest's arithmetic
-  /// sequence of tokens.
+  /// sequence of tokens. If so, the nest has them.
   bool takesWaits(uint32_t at, uint32_t size, Nest &nest) const {
+    std::optional<uint32_t> step = nest.waitStep;
+    uint32_t waits = nest.waits;
     for (uint32_t i = 0; i < size; ++i) {
       const Wait &wait = beats[at + i].wait;
       if (wait.count == 0)
@@ -116,12 +123,14 @@ private:
       if (wait.count != nest.wait.count)
         return false;
       const uint32_t offset = (wait.token - nest.wait.token) % isa::kTokens;
-      if (!nest.waitStep)
-        nest.waitStep = offset;
-      if (offset != *nest.waitStep * nest.waits % isa::kTokens)
+      if (!step)
+        step = offset;
+      if (offset != *step * waits % isa::kTokens)
         return false;
-      ++nest.waits;
+      ++waits;
     }
+    nest.waitStep = step;
+    nest.waits = waits;
     return true;
   }
 
@@ -157,12 +166,10 @@ private:
         break;
       if (!sameValues(at, size, inner))
         break;
-      Nest trial = nest;
-      if (!takesWaits(at, size, trial))
+      if (!takesWaits(at, size, nest))
         break;
       if (signal == Copy::FinalOnly)
-        trial.signal = beats[at + size - 1].signal;
-      nest = trial;
+        nest.signal = beats[at + size - 1].signal;
       initMode = init;
       waitMode = wait;
       lastOnce = last == Copy::FinalOnly;
@@ -181,7 +188,7 @@ private:
       nest.lastPeriod = nest.size;
     if (signalOnce)
       nest.signalPeriod = nest.size;
-    nest.loops.push_back(loop);
+    nest.loops[nest.depth++] = loop;
     return nest;
   }
 
@@ -220,10 +227,8 @@ private:
 /// The level whose beats are every `period`-th of the nest.
 uint32_t levelOf(const Nest &nest, uint32_t period) {
   uint32_t product = 1, level = isa::kLoopDepth;
-  for (const Loop &loop : nest.loops) {
-    if (product == period)
-      break;
-    product *= loop.trips;
+  for (uint32_t i = 0; i < nest.depth && product != period; ++i) {
+    product *= nest.loops[i].trips;
     --level;
   }
   return level;
@@ -239,12 +244,12 @@ template <size_t N>
 void setStream(const Nest &nest, const Beat &first, unsigned stream, unsigned bits, uint32_t &base,
                std::array<int32_t, N> &stride) {
   base = static_cast<uint32_t>(first.address[stream]);
-  for (size_t i = 0; i < nest.loops.size(); ++i)
+  for (uint32_t i = 0; i < nest.depth; ++i)
     stride[isa::kLoopDepth - 1 - i] = wrapped(nest.loops[i].stride[stream], bits);
 }
 
 template <typename Unit> void setCommon(const Nest &nest, Unit &unit) {
-  for (size_t i = 0; i < nest.loops.size(); ++i)
+  for (uint32_t i = 0; i < nest.depth; ++i)
     unit.n[isa::kLoopDepth - 1 - i] = nest.loops[i].trips;
   if (nest.waitPeriod != 0) {
     unit.waitEn = 1;
