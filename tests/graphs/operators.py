@@ -450,7 +450,7 @@ def average_pool(b):
     _, given, dilations = window(b, x, True)
     # With both, onnxruntime and the standard do not count alike.
     include, ceil = b.one_of(((None, None), (1, None), (None, 1)))
-    if include and b.opset >= 19 and given.get("auto_pad") == "SAME_UPPER" and max(given["strides"]) > 1:
+    if include and b.opset >= 19 and given.get("auto_pad", "").startswith("SAME") and max(given["strides"]) > 1:
         include = None  # of the padding, onnxruntime counts the first row and column alone
     b.emit("AveragePool", [x], count_include_pad=include, dilations=dilations if b.opset >= 19 else None, ceil_mode=ceil,
            **given)
