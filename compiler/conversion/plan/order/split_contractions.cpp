@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,10 +27,10 @@ bool splittable(const Row &row, const WorkRow &work) {
          (step.alu2 == isa::Alu::Pass || step.rhs2 == isa::Rhs2::Imm);
 }
 
-/// A row whose first `terms` expected terms `helper` computes.
+/// What a core computes of a row.
 struct Part {
-  uint32_t helper = kNone;
-  uint32_t terms = 0;
+  uint32_t core = kNone;
+  std::vector<rows::Term> terms;
 };
 
 /// Whether the same rows are written to a block, or none.
@@ -44,8 +45,8 @@ bool sameWrites(const std::map<uint32_t, rows::DynamicBlock> &left,
 class Splitter {
 public:
   Splitter(const Graph &graph, const Work &work, const Placement &placement,
-           const SplitOptions &options)
-      : graph(graph), work(work), placement(placement), options(options),
+           const SplitOptions &options, const NodeCores *pins)
+      : graph(graph), work(work), placement(placement), options(options), pins(pins),
         cores(graph.geometry.cores), index(graph.rows.size()), core(graph.rows.size(), kNone),
         parts(graph.rows.size()), load(cores, 0) {
     for (RowId row = 0; row < graph.rows.size(); ++row)
@@ -56,14 +57,15 @@ public:
     for (uint32_t stage = 1; stage < work.stages.size(); ++stage) {
       if (options.stages.contains(stage))
         share(stage);
+      if (const auto chain = options.chains.find(stage); chain != options.chains.end())
+        makeChains(stage, chain->second);
       for (RowId row : work.stages[stage]) {
         if (graph.rows[row].kind != RowKind::Linear)
           continue;
-        const Part &part = parts[row];
-        const uint32_t where = core[row] != kNone ? core[row] : placement.rows[row].core;
-        load[where] += costOf(row) - part.terms;
-        if (part.helper != kNone)
-          load[part.helper] += part.terms;
+        if (parts[row].empty())
+          load[coreOf(row)] += costOf(row);
+        for (const Part &part : parts[row])
+          load[part.core] += part.terms.size();
       }
     }
     return rewrite();
@@ -74,11 +76,18 @@ private:
   const Work &work;
   const Placement &placement;
   const SplitOptions &options;
+  const NodeCores *const pins;
   const uint32_t cores;
   std::vector<uint32_t> index; ///< position on its core
   std::vector<uint32_t> core;  ///< by row; kNone outside of shared stages
-  std::vector<Part> parts;     ///< by row
-  std::vector<uint64_t> load;  ///< by core, products of the stages so far
+  /// By row, in the order in which they are added up: the last is of the row's core. None of rows
+  /// that are not split.
+  std::vector<std::vector<Part>> parts;
+  std::vector<uint64_t> load; ///< by core, products of the stages so far
+
+  [[nodiscard]] uint32_t coreOf(RowId row) const {
+    return core[row] != kNone ? core[row] : placement.rows[row].core;
+  }
 
   uint64_t costOf(RowId row) const { return std::max<size_t>(work[row].terms.size(), 1); }
 
@@ -128,7 +137,12 @@ private:
       if (fits && mine >= kLeastPart && others >= kLeastPart) {
         // The smaller part travels.
         core[row] = mine > others ? here : next;
-        parts[row] = {mine > others ? next : here, static_cast<uint32_t>(std::min(mine, others))};
+        std::vector<rows::Term> first = inOrder(row);
+        const auto cut = first.begin() + static_cast<std::ptrdiff_t>(std::min(mine, others));
+        std::vector<rows::Term> second(cut, first.end());
+        first.erase(cut, first.end());
+        parts[row] = {{mine > others ? next : here, std::move(first)},
+                      {core[row], std::move(second)}};
         room[turn] = 0;
         room[turn + 1] -= others;
       } else { // whole, to the core that has more of it
@@ -141,16 +155,107 @@ private:
     number(members);
   }
 
+  /// Chains of neighbours among the cores that may compute a row, those that have least to do.
+  void makeChains(uint32_t stage, const Chain &chain) {
+    std::vector<uint64_t> level = load;
+    for (RowId row : work.stages[stage]) {
+      const std::vector<uint32_t> among = allowed(row);
+      const std::vector<size_t> shares = sharesOf(row, chain);
+      if (shares.empty() || shares.size() > among.size()) {
+        core[row] = placement.rows[row].core;
+        level[core[row]] += costOf(row);
+        continue;
+      }
+      parts[row] = partsOf(row, leastLoaded(among, shares.size(), level), shares);
+      core[row] = parts[row].back().core;
+      for (const Part &part : parts[row])
+        level[part.core] += part.terms.size();
+    }
+    number(work.stages[stage]);
+  }
+
+  /// The cores that may compute a row, from the one on that it is placed on.
+  [[nodiscard]] std::vector<uint32_t> allowed(RowId row) const {
+    std::vector<uint32_t> among;
+    for (uint32_t turn = 0; turn < cores; ++turn)
+      if (const uint32_t one = (placement.rows[row].core + turn) % cores;
+          (coresOfRow(graph.rows[row], pins) >> one & 1) != 0)
+        among.push_back(one);
+    return among;
+  }
+
+  /// So many neighbours that have least to do together, the first of those.
+  static std::vector<uint32_t> leastLoaded(std::vector<uint32_t> among, size_t count,
+                                           const std::vector<uint64_t> &level) {
+    const auto sum = [&](const std::vector<uint32_t> &turned) {
+      return std::accumulate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(count),
+                             uint64_t{0},
+                             [&](uint64_t total, uint32_t one) { return total + level[one]; });
+    };
+    std::vector<uint32_t> best = among;
+    for (size_t turn = 1; turn < among.size(); ++turn) {
+      std::ranges::rotate(among, among.begin() + 1);
+      if (sum(among) < sum(best))
+        best = among;
+    }
+    best.resize(count);
+    return best;
+  }
+
+  /// The products of a row for each of these cores: of operands that it computes itself, as far as
+  /// its share goes.
+  [[nodiscard]] std::vector<Part> partsOf(RowId row, const std::vector<uint32_t> &among,
+                                          const std::vector<size_t> &shares) const {
+    std::vector<Part> result;
+    for (const uint32_t one : among)
+      result.push_back({one, {}});
+    std::vector<rows::Term> others;
+    for (const rows::Term &term : inOrder(row)) {
+      const auto own = std::ranges::find(result, homeOf(term.x), &Part::core);
+      const bool isOwn = own != result.end() &&
+                         own->terms.size() < shares[static_cast<size_t>(own - result.begin())];
+      (isOwn ? own->terms : others).push_back(term);
+    }
+    auto next = others.begin();
+    for (size_t turn = 0; turn < shares.size(); ++turn) {
+      std::vector<rows::Term> &terms = result[turn].terms;
+      const auto end = next + static_cast<std::ptrdiff_t>(shares[turn] - terms.size());
+      terms.insert(terms.end(), next, end);
+      next = end;
+    }
+    return result;
+  }
+
+  /// The core that computes a row; none where all have it.
+  [[nodiscard]] uint32_t homeOf(RowId row) const {
+    const RowKind kind = graph.rows[row].kind;
+    return kind == RowKind::Linear || kind == RowKind::Vector ? coreOf(row) : kNone;
+  }
+
+  /// Products of a row by turn in its chain; none where that is not worth it.
+  [[nodiscard]] std::vector<size_t> sharesOf(RowId row, const Chain &chain) const {
+    const uint64_t stairs = uint64_t{chain.stairs} * chain.cores * (chain.cores - 1) / 2;
+    const uint64_t total = work[row].terms.size();
+    if (!splittable(graph.rows[row], work[row]) || total < stairs + chain.cores * kLeastPart)
+      return {};
+    std::vector<size_t> shares;
+    for (uint32_t turn = 0; turn < chain.cores; ++turn)
+      shares.push_back((total - stairs) / chain.cores + turn * chain.stairs);
+    for (uint64_t left = (total - stairs) % chain.cores; left > 0; --left)
+      ++shares[chain.cores - left];
+    return shares;
+  }
+
   /// Positions on the cores, in the order of analyse(): parts, rows with parts,
   /// the others.
   void number(const std::vector<RowId> &members) {
     std::vector<uint32_t> next(cores, 0);
     for (RowId row : members)
-      if (parts[row].helper != kNone)
-        ++next[parts[row].helper];
+      for (size_t i = 0; i + 1 < parts[row].size(); ++i)
+        ++next[parts[row][i].core];
     for (const bool split : {true, false})
       for (RowId row : members)
-        if ((parts[row].helper != kNone) == split)
+        if (parts[row].empty() != split)
           index[row] = next[core[row]]++;
   }
 
@@ -196,24 +301,23 @@ private:
       for (RowId *operand : {&row.b, &row.c})
         if (*operand != kNoRow)
           *operand = renamed[*operand];
-      if (const Part &part = parts[id]; part.helper != kNone) {
-        const std::vector<rows::Term> terms = inOrder(id);
-        const auto cut = terms.begin() + part.terms;
+      for (size_t i = 0; i + 1 < parts[id].size(); ++i) {
         Row wide;
         wide.kind = RowKind::Linear;
         wide.wide = true;
         wide.group = row.group;
         wide.nodes = row.nodes;
         wide.elements = row.elements.part();
-        wide.terms.assign(terms.begin(), cut);
-        row.terms.assign(cut, terms.end());
+        wide.terms = parts[id][i].terms;
         wide.b = row.b;
         wide.step.alu1 = row.step.alu1;
         wide.step.bBroadcast = std::exchange(row.step.bBroadcast, false);
         row.step.alu1 = isa::Alu::Add;
         row.step.rhs1 = isa::Rhs1::B;
-        row.b = add(std::move(wide), part.helper);
+        row.b = add(std::move(wide), parts[id][i].core);
       }
+      if (!parts[id].empty())
+        row.terms = parts[id].back().terms;
       renamed[id] = add(std::move(row), core[id]);
     }
     to.dynamic = graph.dynamic;
@@ -262,8 +366,8 @@ std::set<uint32_t> splittableStages(const Graph &graph, const Work &work) {
 }
 
 SplitGraph splitContractions(const Graph &graph, const Work &work, const Placement &placement,
-                             const SplitOptions &options) {
-  return Splitter(graph, work, placement, options).run();
+                             const SplitOptions &options, const NodeCores *pins) {
+  return Splitter(graph, work, placement, options, pins).run();
 }
 
 std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
@@ -302,8 +406,11 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
       if (row.kind != RowKind::Linear || row.step.alu1 != isa::Alu::Add ||
           row.step.rhs1 != isa::Rhs1::B || row.c != kNoRow)
         return fmt::format("row {} does not add its second part", original[id]);
-      const Row &part = split.rows[row.b];
-      add(now, part, true);
+      RowId first = row.b;
+      add(now, split.rows[first], true);
+      while (split.rows[first].b != kNoRow && split.rows[split.rows[first].b].wide)
+        add(now, split.rows[first = split.rows[first].b], true);
+      const Row &part = split.rows[first];
       row.step.alu1 = part.step.alu1;
       row.step.rhs1 = before.step.rhs1;
       row.step.bBroadcast = part.step.bBroadcast;

@@ -18,7 +18,7 @@ bool fitsAll(const std::vector<MemoryUse> &use) {
 } // namespace
 
 std::shared_ptr<const Variant> CandidateMaker::variantOf(const Choice &choice) {
-  if (choice.split.stages.empty())
+  if (choice.split.empty())
     return nullptr;
   Choice part;
   part.placement = choice.placement;
@@ -29,7 +29,7 @@ std::shared_ptr<const Variant> CandidateMaker::variantOf(const Choice &choice) {
   budget.spend(work.beats);
   const Placement whole = place(graph, work, choice.placement);
   auto variant = std::make_shared<Variant>();
-  variant->split = splitContractions(graph, work, whole, choice.split);
+  variant->split = splitContractions(graph, work, whole, choice.split, choice.placement.pins);
   variant->work = analyse(variant->split.graph);
   known = variant;
   return lastVariant = std::move(variant);

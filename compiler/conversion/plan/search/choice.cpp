@@ -26,6 +26,14 @@ std::string deferredText(const Tails &tails) {
   return fmt::format("deferred operands {}", fmt::join(late, " "));
 }
 
+std::string chainsText(const std::map<uint32_t, Chain> &chains) {
+  std::vector<std::string> texts;
+  for (const auto &[stage, chain] : chains)
+    texts.push_back(fmt::format("rows of stage {} computed by {} cores each, {} products apart",
+                                stage, chain.cores, chain.stairs));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 /// The place of the deferred operands among the decisions.
 constexpr size_t kDeferred = 2;
 
@@ -49,6 +57,7 @@ std::vector<Decision> decisionsOf(const Choice &choice) {
          "function tables on every core");
   decide(!split.stages.empty(),
          fmt::format("rows of stages {} split", fmt::join(split.stages, " ")), "no rows split");
+  decide(!split.chains.empty(), chainsText(split.chains), "no rows computed by several cores");
   decide(split.skew != 0, "cores finish one after the other", "cores finish together");
   decide(placement.copies > 1, fmt::format("{} copies of dynamic weights", placement.copies),
          "one copy of dynamic weights");

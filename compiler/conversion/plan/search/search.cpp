@@ -1,6 +1,7 @@
 #include "compiler/conversion/plan/search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -21,6 +22,10 @@ constexpr unsigned kRounds = 7, kSplits = 4;
 /// Rows of a stage for each core from which on it is long, and from which on its rows are not
 /// split.
 constexpr size_t kLongStage = 16, kSplitStage = 32;
+/// Products of a row from which on a chain of cores may be worth the way from one to the next, and
+/// by how many products the way is bridged that are tried.
+constexpr size_t kLongRow = 32;
+constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
 /// What a candidate costs that is built and timed, in beats of an inference, and what one costs
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
@@ -198,8 +203,10 @@ private:
     history.clear();
     const Choice whole = bestChoice;
     const uint64_t cycles = best.cycles;
-    if (best.fits)
+    if (best.fits) {
       splitRows();
+      chainCores();
+    }
     budget.share(1);
     std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
     std::sort(history.begin(), history.end());
@@ -379,6 +386,42 @@ private:
         best = std::move(kept);
         bestChoice = keptChoice;
       }
+  }
+
+  /// Stages of a few long rows, the last first.
+  [[nodiscard]] std::vector<uint32_t> stagesOfLongRows() const {
+    std::vector<uint32_t> result;
+    for (const uint32_t stage : splittableStages(graph, work)) {
+      const auto isLongRow = [&](RowId row) { return work[row].terms.size() >= kLongRow; };
+      if (2 * work.stages[stage].size() <= graph.geometry.cores &&
+          std::ranges::any_of(work.stages[stage], isLongRow))
+        result.push_back(stage);
+    }
+    std::ranges::reverse(result);
+    return result;
+  }
+
+  /// Tries chains of cores: for all stages of long rows, then for one after the other.
+  void chainCores() {
+    const std::vector<uint32_t> all = stagesOfLongRows();
+    std::vector<std::vector<uint32_t>> sets{all};
+    if (all.size() > 1)
+      for (const uint32_t stage : all)
+        sets.push_back({stage});
+    bool improved = false;
+    for (const std::vector<uint32_t> &stages : sets)
+      for (uint32_t count = 2; count <= graph.geometry.cores; ++count)
+        for (const uint32_t stairs : kStairs) {
+          Choice other = bestChoice;
+          for (const uint32_t stage : stages)
+            if (count * work.stages[stage].size() <= graph.geometry.cores) {
+              other.split.stages.erase(stage);
+              other.split.chains[stage] = {count, stairs};
+            }
+          improved |= consider(std::move(other));
+        }
+    while (improved && improveTails()) {
+    }
   }
 
   bool considerSplit(const SplitOptions &split) {

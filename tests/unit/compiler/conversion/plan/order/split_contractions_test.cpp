@@ -57,6 +57,96 @@ TEST(SplitContractions, TheSecondStageEvensOutTheFirst) {
   EXPECT_EQ(verifySplit(graph, split.graph), std::nullopt);
 }
 
+/// Options for chains alone.
+SplitOptions chained(std::map<uint32_t, Chain> chains) {
+  SplitOptions options;
+  options.chains = std::move(chains);
+  return options;
+}
+
+TEST(Chains, TheLastCoreHasMost) {
+  const rows::Graph graph = perceptron("c6b32", {96, 1}, 3);
+  const SplitGraph split = splitOf(graph, chained({{1, {3, 8}}}));
+  EXPECT_THAT(productsByCore(split), ElementsAre(24, 32, 40, 0, 0, 0));
+  EXPECT_EQ(split.graph.rows.size(), 96U + 3U);
+  EXPECT_EQ(verifySplit(graph, split.graph), std::nullopt);
+}
+
+TEST(Chains, TakeWhatTheirCoresCompute) {
+  const rows::Graph graph = perceptron("c6b32", {4, 36, 1}, 3);
+  const SplitGraph split = splitOf(graph, chained({{2, {6, 0}}}));
+  const Work work = analyse(split.graph);
+  const Placement placement = place(split.graph, work, {.keepTogether = 0, .cores = &split.cores});
+  for (rows::RowId row : work.stages[2]) {
+    EXPECT_EQ(work[row].terms.size(), 6U);
+    for (const rows::Term &term : work[row].terms)
+      EXPECT_EQ(placement.rows[term.x].core, placement.rows[row].core);
+  }
+}
+
+TEST(Chains, StandBesideEachOther) {
+  GraphBuilder builder("c6b32", 3);
+  const auto x = builder.input(60);
+  for (unsigned head = 0; head < 2; ++head)
+    builder.output(builder.dense(x, 1, rows::VectorStep{}));
+  const SplitGraph split = splitOf(builder.graph, chained({{1, {3, 0}}, {2, {3, 0}}}));
+  EXPECT_THAT(productsByCore(split), ElementsAre(20, 20, 20, 20, 20, 20));
+  EXPECT_EQ(verifySplit(builder.graph, split.graph), std::nullopt);
+}
+
+TEST(Chains, NotOfRowsThatAreShort) {
+  const rows::Graph graph = perceptron("c6b32", {30, 1}, 3);
+  const SplitGraph split = splitOf(graph, chained({{1, {4, 6}}})); // 36 products of stairs alone
+  EXPECT_EQ(split.graph.rows.size(), graph.rows.size());
+  EXPECT_EQ(verifySplit(graph, split.graph), std::nullopt);
+}
+
+TEST(Chains, ProofOfTheRewrite) {
+  const rows::Graph graph = perceptron("c6b32", {96, 1}, 3);
+  const rows::Graph good = splitOf(graph, chained({{1, {4, 4}}})).graph;
+  std::vector<size_t> wide;
+  for (size_t row = 0; row < good.rows.size(); ++row)
+    if (good.rows[row].wide)
+      wide.push_back(row);
+  ASSERT_EQ(wide.size(), 3U);
+  const auto verdict = [&](auto change) {
+    rows::Graph bad = good;
+    change(bad.rows);
+    return verifySplit(graph, bad).value_or("sound");
+  };
+  EXPECT_EQ(verdict([](auto &) {}), "sound");
+  for (const size_t part : wide) {
+    EXPECT_EQ(verdict([&](auto &rows) { rows[part].terms.pop_back(); }), "row 96 has changed");
+    EXPECT_EQ(verdict([&](auto &rows) { rows[part].step.alu1 = isa::Alu::Max; }),
+              "part " + std::to_string(part) + " is not a plain sum");
+  }
+  EXPECT_EQ(verdict([&](auto &rows) { rows[wide[2]].b = rows[wide[1]].b; }), "row 96 has changed");
+}
+
+TEST(Chains, RunAsTheGraphSays) {
+  unsigned chains = 0;
+  for (const char *target : {"c2b8", "c6b32", "c3b64"})
+    for (const uint32_t heads : {1U, 2U, 3U})
+      for (const bool residual : {false, true}) {
+        GraphBuilder builder(target, 7);
+        const auto x = builder.input(3);
+        const auto wide = builder.dense(x, 80, relu());
+        for (uint32_t head = 0; head < heads; ++head) {
+          rows::VectorStep step = relu();
+          if (residual)
+            step.alu1 = isa::Alu::Add;
+          const auto y = builder.dense(wide, 1, step);
+          if (residual)
+            builder.graph.rows[y[0]].b = x[head];
+          builder.output(y);
+        }
+        const Plan plan = planned(builder.graph, 128);
+        chains += plan.text.find("as fp32") != std::string::npos;
+        expectRuns(builder.graph, plan);
+      }
+  EXPECT_GE(chains, 14U);
+}
+
 TEST(SplitContractions, AnImmediateThatIsNaN) {
   rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
   graph.rows[graph.outputs[0].rows[0]].step.imm1 = NAN;
