@@ -51,8 +51,9 @@ public:
   /// The number of variants of each value, including the exact one.
   [[nodiscard]] size_t variants() const { return 1 + roundings.size(); }
 
-  /// Is called with the result of each operation in the block of the function; may be null.
-  std::function<void(mlir::Value, const Spread &)> tap;
+  /// Is called with the result of each operation in the block of the function, which it may
+  /// replace; may be null.
+  std::function<void(mlir::Value, Spread &)> tap;
 
 private:
   using Values = llvm::DenseMap<mlir::Value, Spread>;

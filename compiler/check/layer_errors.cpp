@@ -92,6 +92,22 @@ struct Measured {
       });
   }
 
+  /// A copy that is known and that rounding may have made what it is, or null.
+  [[nodiscard]] const RecordedTensor *nearCopy() const {
+    const std::vector<double> bounds = boundsOf(moved, wanted.values);
+    for (const RecordedTensor &copy : found) {
+      bool near = true;
+      for (size_t i = 0; near && i < copy.values.size(); ++i) {
+        const double one = copy.values[i], other = wanted.values[i];
+        near = copy.isKnown[i] && (one == other || (std::isnan(one) && std::isnan(other)) ||
+                                   std::abs(one - other) <= std::max(bounds[i], noise));
+      }
+      if (near)
+        return &copy;
+    }
+    return nullptr;
+  }
+
   [[nodiscard]] bool isWrong() const {
     bool wrong = false;
     judge([&](const CheckedElement &one) { wrong |= one.isBeyond(); });
@@ -180,28 +196,46 @@ private:
     // What few variants do not move may be moved by others.
     if (std::ranges::any_of(measured, &Measured::isWrong))
       measured = measure(sample, found, thorough);
-    for (const Measured &one : measured) {
+    std::vector<Measured> anchored;
+    if (std::ranges::any_of(measured, &Measured::isWrong))
+      anchored = measure(sample, found, thorough, true);
+    for (size_t i = 0; i < measured.size(); ++i) {
+      const Measured &one = measured[i];
+      const bool mayBe = !anchored.empty() && !anchored[i].isWrong();
       for (const RecordedTensor &copy : one.found)
         for (size_t i = 0; i < copy.values.size(); ++i)
           if (copy.isKnown[i])
             layerSums[one.layer].add(copy.values[i], one.wanted.values[i]);
-      one.judge(
-          [&](const CheckedElement &element) { layerSums[one.layer].judge(element, one.at); });
+      one.judge([&](const CheckedElement &element) {
+        if (!mayBe || !element.isBeyond())
+          layerSums[one.layer].judge(element, one.at);
+      });
     }
     return true;
   }
 
+  /// If `anchored`, each tensor is evaluated from those that the program has computed, as far as
+  /// rounding may have made them what they are. Where rounding moves a tensor far, what follows
+  /// from it may be anything in between, but it follows from what was computed.
   std::vector<Measured> measure(uint64_t sample, const std::vector<runtime::Arrays> &found,
-                                Evaluator &by) {
+                                Evaluator &by, bool anchored = false) {
     std::vector<Measured> measured;
     by.reset();
     const bool isFirst = &by == &evaluator;
     for (uint64_t step = 0; step < found.size(); ++step) {
       const Moment at{sample, step};
       const Tensors &inputs = options.samples[sample][step];
-      by.tap = [&](mlir::Value value, const Spread &spread) {
-        for (const size_t layer : layersOf.lookup(value))
+      by.tap = [&](mlir::Value value, Spread &spread) {
+        const size_t first = measured.size();
+        for (const size_t layer : layersOf.lookup(value)) {
           measured.push_back(measuredOf(layer, at, spread, found[step], noiseOf(inputs)));
+          if (anchored && outputOf[layer] && !tensors[layer].empty())
+            measured.back().found.push_back(outputIn(layer, found[step]));
+        }
+        for (size_t i = first; anchored && i < measured.size(); ++i)
+          if (const RecordedTensor *copy = measured[i].nearCopy())
+            spread.variants.assign(spread.variants.size(), std::make_shared<const Tensor>(
+                                                               spread.exact().shape, copy->values));
       };
       const std::vector<Spread> wanted = by.run(inputs);
       if (isFirst)
@@ -222,9 +256,13 @@ private:
     for (const uint32_t tensor : tensors[layer])
       std::ranges::copy(rows.of(at.step, tensor), std::back_inserter(one.found));
     if (tensors[layer].empty())
-      one.found.push_back(
-          {found[*outputOf[layer]], std::vector<bool>(one.wanted.values.size(), true)});
+      one.found.push_back(outputIn(layer, found));
     return one;
+  }
+
+  [[nodiscard]] RecordedTensor outputIn(size_t layer, const runtime::Arrays &found) const {
+    const auto &values = found[*outputOf[layer]];
+    return {values, std::vector<bool>(values.size(), true)};
   }
 
   [[nodiscard]] const Tensor *otherOf(const std::string &tensor, Moment at) const {
