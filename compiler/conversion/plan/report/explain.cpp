@@ -151,16 +151,27 @@ std::string_view nameOf(isa::Alu merge) {
   return merge == isa::Alu::Max ? "max" : merge == isa::Alu::Min ? "min" : "product";
 }
 
+/// The cores that compute the sum of a row in parts.
+uint64_t coresOfSum(const Graph &graph, const Row &row) {
+  uint64_t cores = 1;
+  for (RowId part = row.b; part != kNoRow && graph.rows[part].wide; part = graph.rows[part].b)
+    ++cores;
+  return cores;
+}
+
 /// The splits and trees by which a stage's rows come from its operations.
 std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
                                       const ExplainedStage &stage, const std::vector<RowId> &rows) {
-  uint64_t sums = 0, parts = 0, biased = 0, products = 0, maps = 0;
+  uint64_t sums = 0, parts = 0, split = 0, most = 1, biased = 0, products = 0, maps = 0;
   std::map<isa::Reduce, std::pair<uint64_t, size_t>> trees; // rows, operands of the widest
   std::map<isa::Alu, std::pair<uint64_t, size_t>> merges;
   for (const RowId id : rows) {
     const Row &row = graph.rows[id];
     if (row.kind == RowKind::Linear) {
       (row.wide ? parts : sums) += 1;
+      const uint64_t together = row.wide ? 1 : coresOfSum(graph, row);
+      split += together > 1;
+      most = std::max(most, together);
       products = std::max<uint64_t>(products, work[id].terms.size());
       biased += !row.wide && beginsWithPreload(row);
     } else if (const size_t merged = mergedBy(graph, row);
@@ -186,7 +197,9 @@ std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
     rules.push_back(fmt::format("matmul by result rows, {} on {}, up to {} per sum",
                                 counted(sums, "row"), where, counted(products, "product")));
   if (parts != 0)
-    rules.push_back(fmt::format("contraction split in two, {}", counted(parts, "row")));
+    rules.push_back(fmt::format("contraction of {} split over {}{}, {} of partial sums sent",
+                                counted(split, "row"), split > 1 ? "up to " : "",
+                                counted(most, "core"), counted(2 * parts, "row")));
   if (biased != 0)
     rules.push_back(fmt::format("bias added, {}", counted(biased, "row")));
   for (const auto &[reduce, tree] : trees)
