@@ -404,6 +404,9 @@ private:
   /// Tries chains of cores: for all stages of long rows, then for one after the other.
   void chainCores() {
     const std::vector<uint32_t> all = stagesOfLongRows();
+    if (all.empty())
+      return;
+    budget.share(2); // the other half is for what follows
     std::vector<std::vector<uint32_t>> sets{all};
     if (all.size() > 1)
       for (const uint32_t stage : all)
