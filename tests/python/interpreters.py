@@ -1,54 +1,99 @@
 #!/usr/bin/env python3
-"""Installs the wheel in fresh virtual environments of several interpreters with several versions of NumPy, runs the
-Python example of docs/python.md without PyTorch in each, and prints a table. By hand: it needs PyPI.
+"""Installs the wheel into fresh virtual environments of every interpreter of this machine with several versions of NumPy,
+runs the Python example of README.md in each, and prints a table. Needs PyPI.
 
-usage: interpreters.py WHEEL ONNX_MODEL PYTHON... -- NUMPY_VERSION...
+usage: interpreters.py WHEEL [--share]
+
+WHEEL is the file, or a folder with one. The interpreters are python3.9 and later on PATH and of pyenv. --share takes the
+oldest and the newest of them with the newest NumPy, and skips (77) where there is none but Debian's, or no PyPI.
 """
+import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+SOURCE = Path(__file__).resolve().parents[2]
+DIGITS = SOURCE / "tools/digits"
+NUMPY = ("numpy==1.24.*", "numpy==1.26.*", "numpy")
+OLDEST = (3, 9) # Requires-Python of tools/python/wheel.py
+NO_WHEEL = "no such wheel"
+
+# The example compiles "model.onnx"; the digits are a reference that shares no code with Sluice.
 EXAMPLE = """
 import sys
 import numpy as np
 import sluice
-program = sluice.compile(sys.argv[1], target="c6b32")
-name, shape = program.inputs[0].name, program.inputs[0].shape
-x = np.random.default_rng(1).random(shape, np.float32)
-y = program.run({name: x})[program.outputs[0].name]
+program = eval(sys.argv[1])
+lines = np.loadtxt(sys.argv[2], delimiter=",", max_rows=20, dtype=np.float32)
+answers = [program(pixels.reshape(1, 64))["scores"] for pixels in lines[:, 1:]]
+assert sum(answer.argmax() == digit for answer, digit in zip(answers, lines[:, 0])) >= 19
 with program.open("rtl") as engine:
-    assert np.array_equal(engine.run({name: x})[program.outputs[0].name], y)
+    assert np.array_equal(engine.run(pixels=lines[0, 1:].reshape(1, 64))["scores"], answers[0])
 assert program.profile().cycles == program.latency.spaced
-print(np.__version__, *y.shape, program.latency.spaced)
+try:
+    sluice.compile("model.onnx", target="c6b33")
+except sluice.Error as error:
+    assert error.code == "E0515", error.code
+print("runs", np.__version__)
 """
 
 
-def tried(python, numpy, wheel, model, folder):
-    """Returns what the example printed, or why it could not run."""
+def interpreters():
+    """Returns the path of each interpreter by its version, the oldest first."""
+    folders = [*map(Path, os.get_exec_path()), *Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin")]
+    found = {}
+    for path in (path for folder in folders for path in folder.glob("python3.*")):
+        if re.fullmatch(r"python3\.\d+", path.name) and os.access(path, os.X_OK):
+            asked = subprocess.run([path, "-c", "import platform, venv, ensurepip; print(platform.python_version())"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+            if re.fullmatch(r"[\d.]+\n", asked.stdout): # a release, and not a name that pyenv has for another version
+                found.setdefault(tuple(map(int, asked.stdout.split("."))), path)
+    return {version: found[version] for version in sorted(found) if version[:2] >= OLDEST}
+
+
+def tried(python, numpy, wheel, folder):
+    """Returns what became of the example: "runs" and the version of NumPy, NO_WHEEL, or the last line of an error."""
     venv = Path(folder) / "venv"
     subprocess.run([python, "-m", "venv", "--clear", venv], check=True)
-    asked = f"numpy=={numpy}.*" if numpy[0].isdigit() else "numpy"
-    got = subprocess.run([venv / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", wheel,
-                          asked], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    got = subprocess.run([venv / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--retries=2",
+                          "--only-binary=:all:", wheel, numpy], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if got.returncode:
-        return "no such wheel" if "No matching distribution" in got.stdout else got.stdout.strip().splitlines()[-1]
-    ran = subprocess.run([venv / "bin/python", "-B", "-c", EXAMPLE, model], cwd=folder, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, check=False)
-    return ran.stdout.strip().splitlines()[-1] if ran.returncode else f"runs ({ran.stdout.split()[0]})"
+        other = re.search(r"\(from versions: (.*)\)", got.stdout)
+        return NO_WHEEL if other and other[1] != "none" else got.stdout.strip().splitlines()[-1]
+    shutil.copy(DIGITS / "digits.onnx", Path(folder) / "model.onnx")
+    call = re.search(r'`(sluice\.compile\("model\.onnx", .*?\))`', (SOURCE / "README.md").read_text())[1]
+    ran = subprocess.run([venv / "bin/python", "-B", "-c", EXAMPLE, call, DIGITS / "heldout.csv"], cwd=folder, text=True,
+                         env={"PATH": "/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else f"exit code {ran.returncode}"
 
 
 def main():
-    wheel, model, *words = sys.argv[1:]
-    pythons, versions = words[:words.index("--")], words[words.index("--") + 1:]
-    print("| Python |", " | ".join(f"NumPy {one}" for one in versions), "|\n|---|" + "---|" * len(versions))
-    for python in pythons:
-        number = subprocess.run([python, "-c", "import platform; print(platform.python_version())"], check=True,
-                                stdout=subprocess.PIPE, text=True).stdout.strip()
+    wheel, share = Path(sys.argv[1]).resolve(), sys.argv[2:] == ["--share"]
+    if wheel.is_dir():
+        wheel, = wheel.glob("*.whl")
+    pythons, versions = interpreters(), NUMPY
+    if share:
+        others = [version for version, path in pythons.items() if path.parent.resolve() != Path("/usr/bin")]
+        if not others:
+            print("skipped: no interpreter but Debian's, which another test takes")
+            return 77
+        pythons, versions = {one: pythons[one] for one in sorted({others[0], others[-1]})}, NUMPY[-1:]
+    heads = [re.sub(r"numpy==(.*)\.\*", r"NumPy \1", one) if "==" in one else "newest NumPy" for one in versions]
+    print("| Python |", " | ".join(heads), "|\n|---|" + "---|" * len(versions))
+    failed = False
+    for version, python in pythons.items():
         with tempfile.TemporaryDirectory() as folder:
-            print(f"| {number} |", " | ".join(tried(python, one, Path(wheel).resolve(), Path(model).resolve(), folder)
-                                              for one in versions), "|", flush=True)
+            row = [tried(python, one, wheel, folder) for one in versions]
+        print(f"| {'.'.join(map(str, version))} |", " | ".join(re.sub(r"^runs (\S+)$", r"runs (\1)", one) for one in row), "|", flush=True)
+        if share and any("No matching distribution" in one for one in row):
+            print("skipped: NumPy cannot be had from PyPI")
+            return 77
+        failed |= any(not re.match("runs ", one) and one != NO_WHEEL for one in row)
+    return int(failed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
