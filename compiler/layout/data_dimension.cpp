@@ -19,6 +19,23 @@ constexpr uint64_t kChainBudget = 5'000'000;
 /// Steps of a chain that a person can follow.
 constexpr size_t kMaxChain = 100;
 
+/// Returns the operand whose reason explains the result of a pointwise operation inside of a node,
+/// such as the product of a Gemm before its bias; null if an operand comes from another node.
+Value operandInside(Operation *op, const DataDimensions &result) {
+  Value inside;
+  for (const Value operand : op->getOperands()) {
+    if (!result.dims.contains(operand)) // a constant
+      continue;
+    Operation *const from = operand.getDefiningOp();
+    if (!from || ir::nodeOf(from->getLoc()).index < 0 ||
+        ir::nodeOf(from->getLoc()).index != ir::nodeOf(op->getLoc()).index)
+      return nullptr;
+    if (!inside)
+      inside = operand;
+  }
+  return inside;
+}
+
 void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
             const RelationSystem::Solution &solution, DataDimensions &result) {
   std::vector<Domain> chosen;
@@ -35,7 +52,8 @@ void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
     std::string &why = result.dims[step.value].why;
     if (step.kind == Step::Kind::Operation) {
       const ir::LayoutTuple *const tuple = layout.tuple(step, chosen);
-      why = tuple->why.str();
+      const Value inside = tuple->rule == "DD-PW" ? operandInside(step.op, result) : nullptr;
+      why = inside ? result.dims[inside].why : tuple->why.str();
       if (tuple->writes > 0)
         result.dynamic.push_back(ir::nodeOf(step.op->getLoc()));
     } else if (step.kind == Step::Kind::Pin)

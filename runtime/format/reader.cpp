@@ -35,7 +35,7 @@ FileProblem truncated(size_t found, uint64_t wanted) {
 std::optional<FileProblem> checkContainer(Bytes bytes) {
   const size_t seen = std::min(bytes.size(), kMagic.size());
   if (seen == 0 || !std::equal(kMagic.begin(), kMagic.begin() + seen, bytes.begin()))
-    return FileProblem{"E0502", "not a program file: the magic bytes at the start are missing"};
+    return FileProblem{"E0502", "not a program file: 'sluice compile' writes one from a model"};
   if (bytes.size() < kHeaderBytes)
     return FileProblem{"E0504",
                        fmt::format("truncated: the file has {} bytes, the header alone has {}",

@@ -29,7 +29,7 @@ class Programs(Refusal):
 
     def test_truncated(self):
         good = self.compiled()
-        self.damaged(b"", "E0502", "not a program file: the magic bytes at the start are missing")
+        self.damaged(b"", "E0502", "not a program file: 'sluice compile' writes one from a model")
         for size in (5, 8, 63):
             self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, the header alone has 64")
         for size in (64, 639, len(good) // 2, len(good) - 1):
@@ -44,7 +44,7 @@ class Programs(Refusal):
         def header(at, form):
             return struct.unpack_from(form, good, at)[0] ^ 1 << (8 * (position - at) + bit)
         if position < 8:
-            return "E0502", "not a program file: the magic bytes at the start are missing"
+            return "E0502", "not a program file: 'sluice compile' writes one from a model"
         if position < 12:
             return "E0503", f"format version {header(8, '<I')}, this build reads version 9: compile the model again"
         if position < 16:
@@ -95,7 +95,7 @@ class Programs(Refusal):
     def test_not_a_program(self):
         self.compiled()
         self.damaged((self.dir / "good.onnx").read_bytes(), "E0502",
-                     "not a program file: the magic bytes at the start are missing")
+                     "not a program file: 'sluice compile' writes one from a model")
         for command in ("run", "inspect"):
             self.refused(MALFORMED, "error[E0501]: cannot read '.': it is a directory\n", command, ".")
             self.refused(MALFORMED, "error[E0501]: cannot read 'no.sluice': No such file or directory\n", command,

@@ -247,7 +247,7 @@ class InputShapes(Refusal):
         self.compile_refused(USAGE, """
             error[E0111]: input 'x' has dynamic dimensions in its shape [batch 8]
               --> m.onnx
-             help: give every extent, for example (--input-shape x=1,8)
+             help: give every extent, for example with --input-shape x=1,8
             """, models.free_dimension())
         code, out, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--json",
                                      *self.given("x=3,8"))
@@ -268,7 +268,7 @@ class InputShapes(Refusal):
              help: did you mean 'batch'
             error[E0111]: input 'x' has dynamic dimensions in its shape [batch 8]
               --> m.onnx
-             help: give every extent, for example (--input-shape x=1,8)
+             help: give every extent, for example with --input-shape x=1,8
             """, models.free_dimension(), flags=self.given("Bach=3"))
 
     def test_another_batch(self):
@@ -348,7 +348,7 @@ most one -1; found [8 4] for [1 8], 32 elements for 8
                     text += "  --> m.onnx\n"
                 if shapes[0] in ("q=2,8", "batch=2,8", "batch=-2"):
                     text += ("error[E0111]: input 'x' has dynamic dimensions in its shape [batch 8]\n  --> m.onnx\n"
-                             " help: give every extent, for example (--input-shape x=1,8)\n")
+                             " help: give every extent, for example with --input-shape x=1,8\n")
                 self.compile_refused(USAGE, text, models.free_dimension(), flags=self.given(*shapes))
 
 

@@ -34,8 +34,12 @@ class Inputs(Refusal):
             error[E0603]: input 'x' [1, 8] is not given
               --> good.sluice
             """, "--input", "@x.npy")
+        self.run_refused(USAGE, """
+            error[E0603]: input 'x' [1, 8] is not given
+              --> good.sluice
+             help: add --input x=random:1, or @FILE in place of random:1
+            """)
         for args, code, message in (
-                ([], "E0603", "input 'x' [1, 8] is not given"),
                 (["--input", "x=zeros", "--input", "x=zeros"], "E0603", "input 'x' is given twice"),
                 (["--input", "x=zeros", "--output", "z=@z.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),
                 (["--input", "x=zeros", "--expect", "z=@z.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),

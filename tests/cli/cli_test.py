@@ -391,6 +391,8 @@ class Cli(unittest.TestCase):
             self.assertTrue(title.startswith(code + ": "), title)
             for part in ("\n## Example\n", "\n## Fix\n"):
                 self.assertIn(part, out.decode())
+        for short in ("0302", "302", "e302"): # as a person remembers it
+            self.assertEqual(run("explain", short)[1], run("explain", "E0302")[1])
         self.fails(2, "error[E0601]: unknown error code 'E9999'", "explain", "E9999")
 
     def test_explain_plan(self):

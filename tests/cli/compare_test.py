@@ -207,6 +207,11 @@ class Compare(Refusal):
               --> m.onnx
              note: read from --data 'missing'
             """, "compare", *self.flags, "--data", "missing")
+        self.refused(MALFORMED, """
+            error[E0615]: 'm.onnx' is neither an .npz file nor a folder
+              --> m.onnx
+             note: read from --data 'm.onnx'
+            """, "compare", *self.flags, "--data", "m.onnx")
         for text in "random:0", "random:10001", "random:x":
             self.refused(USAGE, f"""
                 error[E0601]: --data is '{text}', allowed: random:1 to random:10000, a folder or an .npz file

@@ -115,7 +115,7 @@ class Cut(Refusal):
         self.refuse("""
             error[E0111]: input 'b' has dynamic dimensions in its shape [rows 8]
               --> m.onnx
-             help: give every extent, for example (--input-shape b=1,8)
+             help: give every extent, for example with --input-shape b=1,8
             """, chain(values=[named]), "--inputs", "b")
 
     def test_commands(self):

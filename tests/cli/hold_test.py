@@ -70,7 +70,7 @@ class Hold(Refusal):
                  "--input", "gain=@gain.npy", "--hold", "gian"),
                 ("E0604]: input 'gain' has shape [6, 1, 8], allowed with --hold: [1, 8]\n  --> m.sluice", "--input", "gain=@gains.npy",
                  "--hold", "gain"),
-                ("E0603]: input 'gain' [1, 8] is not given\n  --> m.sluice",
+                ("E0603]: input 'gain' [1, 8] is not given\n  --> m.sluice\n help: add --input gain=random:1, or @FILE in place of random:1",
                  "--hold", "gain")):
             self.refused(USAGE, f"error[{message}\n", *run, *flags)
         self.refused(USAGE, "error[E0601]: --data-set cannot be used with --input, --steps, --streams or --hold\n  --> m.sluice\n"

@@ -90,6 +90,16 @@ class ExplainLayout(Refusal):
                        "z [4, 3]: data dimension 0, the only data dimension that its uses allow\n"
                        "y [6, 3]: data dimension 0, concatenated tensors share one data dimension\n")
 
+    def test_bias(self):
+        """The reason is that of the product in the node, not of the bias."""
+        for op, x, weights, y in (("Gemm", (2, 8), (8, 3), (2, 3)), ("Conv", (1, 8, 9), (3, 8, 2), (1, 3, 8))):
+            with self.subTest(op=op):
+                constants = [models.constant(name, models.values(*shape)) for name, shape in (("W", weights), ("B", (3,)))]
+                proto = models.model([helper.make_node(op, ["x", "W", "B"], ["y"])], [models.tensor("x", *x)],
+                                     [models.tensor("y", *y)], constants)
+                self.explained(proto, {"x": 1}, f"x {list(x)}: data dimension 1, pinned by --data-dim x=1\n"
+                               f"y {list(y)}: data dimension 1, {RIGHT}\n")
+
     def test_refused_reshape(self):
         self.layout_refused("""
             error[E0303]: no axis after the reshape has the stride of the data dimension

@@ -160,7 +160,7 @@ class Torch(Python):
                 (sluice.KeywordError, lambda: sluice.compile(module), "E0601: a torch.nn.Module needs example_inputs: a tensor, or "
                                                                       "a tuple of one for each parameter of forward"),
                 (sluice.ArgumentError, lambda: sluice.compile(self.model, torch.zeros(1, 8)),
-                 "E0601: example_inputs are for a torch.nn.Module, the model is a ModelProto"),
+                 "E0601: example_inputs are for a torch.nn.Module, the model is of type ModelProto"),
                 (sluice.CompileError, lambda: sluice.compile(module, torch.zeros(1, 7)),
                  f"E0101: torch {torch.__version__} cannot export the module: RuntimeError: mat1 and mat2 shapes cannot be "
                  "multiplied (1x7 and 8x4)")):

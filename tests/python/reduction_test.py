@@ -115,7 +115,7 @@ class Diff(Python):
                 (lambda: sluice.diff(self.program, self.program, model="z"),
                  "error[E0602]: the file has no model 'z', allowed: example\n  --> a.sluice"),
                 (lambda: sluice.diff(self.program, self.model, np.zeros(1)),
-                 "E0601: example_inputs are for a torch.nn.Module, the model is a ModelProto"),
+                 "E0601: example_inputs are for a torch.nn.Module, the model is of type ModelProto"),
                 (lambda: sluice.diff(self.model, self.model, target_c="c2b8"),
                  "E0601: diff() has no keyword 'target_c', did you mean 'target_b'?")):
             with self.assertRaises(sluice.ArgumentError) as caught:

@@ -1,10 +1,14 @@
 #include "tools/cli/calibration.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "compiler/frontend/onnx/import.h"
 #include "hw/numerics/numerics.h"
+#include "tools/cli/command_output.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 
@@ -42,6 +46,9 @@ std::vector<reference::Tensors> readArchive(const std::string &path, const std::
   Rounds rounds;
   rounds.steps = samplesOf(std::get<std::vector<io::Tensor>>(read), ports, rounds.stacks);
   const std::vector<io::Tensor> all = gatherInputs({"@" + path}, ports, 0, rounds, problems);
+  for (Problem &wrong : problems)
+    if (wrong.code == "E0603")
+      wrong.fixes.clear(); // a flag of `run`
   std::vector<reference::Tensors> samples;
   if (!problems.empty())
     return samples;
@@ -63,6 +70,11 @@ std::vector<reference::Tensors> readCalibration(const std::string &path,
     ports.push_back({input.name, input.type, input.shape, input.limits});
   if (path.ends_with(".npz"))
     return readArchive(path, ports, sampling, problems);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    problems.push_back(problem("E0615", fmt::format("'{}' is neither an .npz file nor a folder", path)));
+    return {};
+  }
   std::vector<DataSet> sets = gatherDataSets(path, ports, nullptr, problems);
   std::vector<reference::Tensors> samples;
   if (!problems.empty())

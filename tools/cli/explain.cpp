@@ -60,8 +60,9 @@ int printPage(std::string code, const Common &common) {
   }
   std::transform(code.begin(), code.end(), code.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string full = fmt::format("E{:0>4}", code.substr(code.starts_with('E') ? 1 : 0));
   for (const auto &[name, page] : pages)
-    if (name == code) {
+    if (name == full) {
       const std::string text = readable(page);
       report.text(text);
       return report.json({{"schema", 1}, {"code", name}, {"text", text}}) ? Ok : Usage;

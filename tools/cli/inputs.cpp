@@ -14,6 +14,7 @@
 #include "runtime/api/element.h"
 #include "runtime/api/packing.h"
 #include "tools/cli/command_output.h"
+#include "tools/cli/shell_word.h"
 #include "tools/cli/tensor_error.h"
 
 namespace sluice::cli {
@@ -26,6 +27,18 @@ std::string names(const std::vector<Port> &ports) {
   for (const Port &port : ports)
     text += (text.empty() ? "'" : ", '") + port.name + "'";
   return text.empty() ? "none" : text;
+}
+
+/// E0603, with a flag that gives the input.
+Problem missing(const Port &port, bool hint) {
+  Problem wrong = problem(
+      "E0603", fmt::format("input '{}' {} is not given", port.name, shapeText(port.shape)));
+  if (hint) {
+    Fix &fix = wrong.fixes.emplace_back();
+    fix.flag = "--input " + shellWord(port.name + "=random:1");
+    fix.text = fmt::format("add {}, or @FILE in place of random:1", *fix.flag);
+  }
+  return wrong;
 }
 
 std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port, std::string_view kind,
@@ -323,10 +336,10 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
     });
   }
   std::vector<io::Tensor> inputs;
+  const bool hint = problems.empty(); // else the other problems say which input was meant
   for (size_t i = 0; i < ports.size(); ++i) {
     if (!found[i])
-      problems.push_back(problem("E0603", fmt::format("input '{}' {} is not given", ports[i].name,
-                                                      shapeText(ports[i].shape))));
+      problems.push_back(missing(ports[i], hint));
     else
       inputs.push_back(std::move(*found[i]));
   }

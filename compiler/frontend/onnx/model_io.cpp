@@ -267,7 +267,8 @@ private:
     if (free) {
       Problem &problem = report.add(
           "E0111", fmt::format("input {} has dynamic dimensions in its shape {}", name, declared));
-      problem.fixes.push_back(fix("give every extent, for example", shapeFlag(input, "1")));
+      const std::string flag = shapeFlag(input, "1");
+      problem.fixes.push_back(fix("give every extent, for example with " + flag, flag));
       return std::nullopt;
     }
     if (elementCount(out, kMaxElements) < 0) {

@@ -176,7 +176,7 @@ class Workspace:
             return "-", model.SerializeToString()
         if isinstance(model, (bytes, bytearray, memoryview)):
             return "-", bytes(model)
-        raise argument("E0601", f"the model is a {type(model).__name__}, allowed: a path, bytes, an onnx.ModelProto or a "
+        raise argument("E0601", f"the model is of type {type(model).__name__}, allowed: a path, bytes, an onnx.ModelProto or a "
                                 "torch.nn.Module")
 
     def file_of(self, value: Any, name: str) -> str:
@@ -243,7 +243,7 @@ def read_arguments(arguments: Keywords) -> Tuple[Model, Keywords]:
     if is_module(model):
         return exported(model, example_inputs), {**options, "name": options["name"] or type(model).__name__}
     if example_inputs is not None:
-        raise argument("E0601", f"example_inputs are for a torch.nn.Module, the model is a {type(model).__name__}")
+        raise argument("E0601", f"example_inputs are for a torch.nn.Module, the model is of type {type(model).__name__}")
     return model, options
 
 
