@@ -30,6 +30,15 @@ def missing_paths(source):
 
 
 class Index(unittest.TestCase):
+    def test_the_quickstart_installs_what_the_readme_runs(self):
+        """The scripts of README.md import nothing that tools/install.sh build does not install."""
+        scripts = re.findall(r"^python3 (\S+\.py)", (SOURCE / "README.md").read_text(), re.MULTILINE)
+        self.assertIn("examples/layout-error/sensors.py", scripts)
+        imported = {name for script in scripts
+                    for name in re.findall(r"^(?:import|from) (\w+)", (SOURCE / script).read_text(), re.MULTILINE)}
+        build = (SOURCE / "third_party/debian-packages.txt").read_text().split("[build]\n")[1].split("\n[")[0].splitlines()
+        self.assertEqual({f"python3-{name}" for name in imported - sys.stdlib_module_names} - set(build), set())
+
     def test_groups(self):
         self.assertEqual(list(site.groups(SOURCE)), GROUPS)
 
