@@ -255,7 +255,7 @@ class Files(Refusal):
                  "external data location 'up/outside.bin' is a link that leaves the model's folder"),
                 ("sub", "external data 'sub' is not a regular file"),
                 ("", "external data location '' is not a file name"),
-                ("missing.bin", "cannot open external data 'missing.bin': No such file or directory"),
+                ("missing.bin", "cannot open external data 'missing.bin': No such file or directory; --external-data gives its folder"),
                 ("short.bin", "external data needs 192 bytes from byte 0 of 'short.bin', but the file has 100 bytes")):
             with self.subTest(location=location):
                 self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n",

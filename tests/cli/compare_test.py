@@ -235,6 +235,7 @@ class Compare(Refusal):
         self.assertRegex(err, r"^error\[E0619\]: 'r' is (\d+) at \[0, 3\], the reference gives \d+, allowed error ")
         np.savez(self.dir / "name.npz", r=r, yy=r)
         np.savez(self.dir / "shape.npz", r=r[0])
+        np.save(self.dir / "one.npy", r)
         self.refused(USAGE, """
             error[E0602]: the model has no tensor 'yy'
               --> m.onnx
@@ -246,6 +247,14 @@ class Compare(Refusal):
               --> m.onnx
              note: read from --against 'shape.npz'
             """, "compare", *self.flags, *data, "shape.npz")
+        self.refused(USAGE, """
+            error[E0602]: the tensor in 'one.npy' has no name; --against reads .npz files, with a member for each tensor
+              --> m.onnx
+            """, "compare", *self.flags, *data, "one.npy")
+        self.refused(USAGE, """
+            error[E0601]: --against 'onnxruntime' is for Python: sluice.compare(model, data=..., against='onnxruntime')
+              --> m.onnx
+            """, "compare", *self.flags, *data, "onnxruntime")
         self.refused(USAGE, """
             error[E0601]: --against needs --data with the inputs that the other runtime had
               --> m.onnx

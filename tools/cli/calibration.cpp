@@ -72,7 +72,8 @@ std::vector<reference::Tensors> readCalibration(const std::string &path,
     return readArchive(path, ports, sampling, problems);
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {
-    problems.push_back(problem("E0615", fmt::format("'{}' is neither an .npz file nor a folder", path)));
+    problems.push_back(
+        problem("E0615", fmt::format("'{}' is neither an .npz file nor a folder", path)));
     return {};
   }
   std::vector<DataSet> sets = gatherDataSets(path, ports, nullptr, problems);

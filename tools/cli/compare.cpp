@@ -96,6 +96,9 @@ private:
       return fail("E0601", fmt::format("--data is '{}', allowed: random:1 to random:{}, a folder "
                                        "or an .npz file",
                                        options.data, kMostSamples));
+    if (options.against == "onnxruntime")
+      return fail("E0601", "--against 'onnxruntime' is for Python: sluice.compare(model, data=..., "
+                           "against='onnxruntime')");
     const bool isRandom = randomCount(options.data).has_value();
     if (isRandom && !options.against.empty())
       return fail("E0601", "--against needs --data with the inputs that the other runtime had");
@@ -217,6 +220,10 @@ private:
       shapes[tensor.name] = tensor.shape;
     }
     for (const io::Tensor &tensor : std::get<std::vector<io::Tensor>>(read)) {
+      if (tensor.name.empty())
+        return fail("E0602", fmt::format("the tensor in '{}' has no name; --against reads .npz "
+                                         "files, with a member for each tensor",
+                                         options.against));
       const auto shape = shapes.find(tensor.name);
       if (shape == shapes.end()) {
         Problem wrong = problem("E0602", fmt::format("the model has no tensor '{}'", tensor.name));

@@ -80,7 +80,8 @@ std::optional<std::string> resolve(const std::string &location, const std::strin
                        error.message());
   file = fs::canonical(root / relative, error);
   if (error)
-    return fmt::format("cannot open external data {}: {}", inQuotes(location), error.message());
+    return fmt::format("cannot open external data {}: {}; --external-data gives its folder",
+                       inQuotes(location), error.message());
   if (!isInside(file, root))
     return fmt::format("external data location {} is a link that leaves the model's folder",
                        inQuotes(location));

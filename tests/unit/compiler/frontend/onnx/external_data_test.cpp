@@ -118,8 +118,8 @@ TEST_F(ExternalDataTest, RefusesBadReferences) {
   EXPECT_EQ(error({{"location", ""}}), "external data location '' is not a file name");
   EXPECT_EQ(error({{"location", "w.bin"}, {"url", "x"}}),
             "unknown key 'url' in external data; allowed keys: location, offset, length, checksum");
-  EXPECT_EQ(error({{"location", "none.bin"}}),
-            "cannot open external data 'none.bin': No such file or directory");
+  EXPECT_EQ(error({{"location", "none.bin"}}), "cannot open external data 'none.bin': No such file "
+                                               "or directory; --external-data gives its folder");
   EXPECT_EQ(error({{"location", "."}}), "external data '.' is not a regular file");
   ASSERT_EQ(mkfifo(folder.file("model/pipe").c_str(), 0600), 0);
   EXPECT_EQ(error({{"location", "pipe"}}), "external data 'pipe' is not a regular file");
