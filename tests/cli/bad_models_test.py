@@ -380,6 +380,8 @@ class Flags(Refusal):
                  " help: did you mean '--target'", ["compile", "m.onnx", "--taget=c2b8"]),
                 ("there is no command or flag 'complie'; see 'sluice --help'\n help: did you mean 'compile'",
                  ["complie", "m.onnx", "-o", "m.sluice"]),
+                ("the following arguments were not expected: bf16 --precision; see 'sluice compile --help'",
+                 ["compile", "m.onnx", "--precision", "bf16"]), # '--version' is too far
                 ("there is no command or flag '--jsn'; see 'sluice --help'\n help: did you mean '--json'", ["--jsn"]),
                 ("the following argument was not expected: more; see 'sluice compile --help'",
                  ["compile", "m.onnx", "more"]),

@@ -42,13 +42,13 @@ std::optional<std::string> jsonTarget(const std::vector<std::string> &words) {
   return std::nullopt;
 }
 
-/// The flags of the commands, with their dashes.
+/// The flags of the commands, without their dashes.
 std::vector<std::string> flagsOf(const std::vector<const CLI::App *> &commands) {
   std::vector<std::string> flags;
   for (const CLI::App *command : commands)
     for (const CLI::Option *option : command->get_options())
       for (const std::string &name : option->get_lnames())
-        flags.push_back("--" + name);
+        flags.push_back(name);
   return flags;
 }
 
@@ -69,7 +69,9 @@ std::vector<Fix> meant(const CLI::App &app, const std::string &word) {
     std::vector<const CLI::App *> commands{&app};
     for (const CLI::App *chosen : app.get_subcommands())
       commands.push_back(chosen);
-    return suggestion(word, flagsOf(commands));
+    // The dashes are no letters that are right.
+    const std::string flag = word.size() > 2 ? closest(word.substr(2), flagsOf(commands)) : "";
+    return flag.empty() ? std::vector<Fix>() : suggestion("--" + flag, {"--" + flag});
   }
   std::vector<std::string> names;
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))

@@ -172,11 +172,11 @@ void addState(Answer &answer, const format::Program &program) {
 }
 
 void addMemory(Answer &answer, const format::Program &program) {
-  answer.text +=
-      fmt::format("{:<10} {:<16} {:>8} {:>9} {:>6}\n", "core", "memory", "used", "capacity", "");
+  answer.text += fmt::format("{:<10} {:<18} {:>8} {:>9} {:>8}\n", "core", "memory", "used",
+                             "capacity", "share");
   for (const MemoryFill &one : memoryFills(program))
     answer.text += fmt::format(
-        "{:<10} {:<16} {:>8} {:>9} {:>5.1f}%\n", one.core, one.memory, one.used, one.capacity,
+        "{:<10} {:<18} {:>8} {:>9} {:>6.1f} %\n", one.core, one.memory, one.used, one.capacity,
         100.0 * static_cast<double>(one.used) / static_cast<double>(one.capacity));
   answer.json["memory"] = memoryJson(program);
 }
