@@ -30,7 +30,7 @@ module vec_sum #(
   // What travels beside the integers: entry k is seen in t+k.
   logic       valid_q[1:Added+1], last_q[1:Added-1];
   logic [1:0] special, special_q[1:Added];  // saw +infinity or NaN, -infinity or NaN
-  logic [4:0] largest, anchor_q[2:Added-1];
+  logic [4:0] largest, anchor_q[3:Added-1];
 
   always_ff @(posedge clk_i) begin
     valid_q[1] <= !rst_i && valid_i;
@@ -39,15 +39,15 @@ module vec_sum #(
   always_ff @(posedge clk_i) begin
     last_q[1]    <= last_i;
     special_q[1] <= special;
-    anchor_q[2]  <= largest;
     for (int k = 2; k < Added; k++) last_q[k] <= last_q[k-1];
     for (int k = 2; k <= Added; k++) special_q[k] <= special_q[k-1];
-    for (int k = 3; k < Added; k++) anchor_q[k] <= anchor_q[k-1];
+    anchor_q[3]  <= gen_quad[0].anchor2_q;
+    for (int k = 4; k < Added; k++) anchor_q[k] <= anchor_q[k-1];
   end
 
   // ---- terms --------------------------------------------------------------------------
   logic [Lanes-1:0]   plus_special, minus_special, minus;
-  logic [Quads*5-1:0] quad1_q;
+  logic [Quads*31-1:0] quad1_q;
   logic [Lanes*(FieldBits+1)-1:0] field3_q;
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_term
@@ -85,7 +85,7 @@ module vec_sum #(
     logic [4:0]           down;
     logic [FieldBits-1:0] padded, aligned;
 
-    assign down   = anchor_q[2] - q2_q;
+    assign down   = gen_quad[i/4].anchor2_q - q2_q;
     assign padded = {shifted2_q, {isa_pkg::SumFraction{1'b0}}};
     always_comb begin
       unique case (down)
@@ -104,34 +104,36 @@ module vec_sum #(
   end
   assign special = {|minus_special, |plus_special};
 
-  // ---- the largest anchor: of four in stage 1, of all in stage 2 -------------------------
+  // ---- the largest anchor, as those from 1 on that it is not below: of four in stage 1, of
+  // all in stage 2 -----------------------------------------------------------------------
   for (genvar i = 0; i < Quads; i++) begin : gen_quad
-    logic [4:0] q0, q1, q2, q3, low, high;
-    assign q0   = value_i[(4*i+0)*32+26+:5];
-    assign q1   = value_i[(4*i+1)*32+26+:5];
-    assign q2   = value_i[(4*i+2)*32+26+:5];
-    assign q3   = value_i[(4*i+3)*32+26+:5];
-    assign low  = q0 > q1 ? q0 : q1;
-    assign high = q2 > q3 ? q2 : q3;
-    always_ff @(posedge clk_i) begin
-      if (valid_i) quad1_q[i*5+:5] <= low > high ? low : high;
-    end
-  end
-  // The anchor that beats all others, each two compared once, all at the same time; of
-  // equal ones the first.
-  always_comb begin
-    logic             first;
-    logic [Quads-1:0] beaten;
-    beaten  = '0;
-    largest = '0;
-    for (int i = 0; i < Quads; i++) begin
-      for (int k = i + 1; k < Quads; k++) begin
-        first     = quad1_q[i*5+:5] >= quad1_q[k*5+:5];
-        beaten[i] = beaten[i] | !first;
-        beaten[k] = beaten[k] | first;
+    logic [31:1] reached;
+    always_comb begin
+      reached = '0;
+      for (int k = 0; k < 4; k++) begin
+        for (int a = 1; a < 32; a++) begin
+          reached[a] = reached[a] | (value_i[(4*i+k)*32+26+:5] >= 5'(a));
+        end
       end
     end
-    for (int i = 0; i < Quads; i++) largest |= beaten[i] ? '0 : quad1_q[i*5+:5];
+    // The largest of all is in a register for every four terms, near them.
+    (* keep *) logic [4:0] anchor2_q;
+    always_ff @(posedge clk_i) begin
+      if (valid_i) quad1_q[i*31+:31] <= reached;
+      anchor2_q <= largest;
+    end
+  end
+  // Bit b of the largest is set from an odd multiple of 2^b to the next multiple.
+  always_comb begin
+    logic [32:1] reached;
+    reached = '0;
+    for (int i = 0; i < Quads; i++) reached |= {1'b0, quad1_q[i*31+:31]};
+    largest = '0;
+    for (int b = 0; b < 5; b++) begin
+      for (int a = 1 << b; a < 32; a += 2 << b) begin
+        largest[b] = largest[b] | (reached[a] & !reached[a+(1<<b)]);
+      end
+    end
   end
 
   // ---- sums of four, level by level ------------------------------------------------------
