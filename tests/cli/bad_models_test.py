@@ -220,7 +220,7 @@ broadcast; found [1 8] and [9 6]
              note: node 0 'wide' (MatMul) uses 2048 weight blocks on core 0
              note: node 1 'narrow' (MatMul) uses 128 weight blocks on core 0
              help: compiles for target 'c6b32' in 97 cycles (--target c6b32, verified)
-             help: compiles with "weight_blocks": 4096 instead of 2048 in a target file in 2151 cycles (verified, 2054 more)
+             help: compiles with "weight_blocks": 4096 instead of 2048 in a target file in 2148 cycles (verified, 2051 more)
              help: use a target with more weight blocks or more cores
             """, models.too_big(), flags=LONG)
 
