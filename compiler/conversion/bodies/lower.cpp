@@ -259,7 +259,10 @@ private:
     const std::string name = program.families[read.family].name;
     const RankedTensorType type =
         lines ? blockType(typeOf(value), Cut{lines->axis, lines->size}) : typeOf(value);
-    return addArgument(outline, type, name, std::move(read));
+    const Value argument = addArgument(outline, type, name, std::move(read));
+    if (const auto number = info.numbers.find(value); number != info.numbers.end())
+      outline.info.numbers[argument] = number->second;
+    return argument;
   }
 
   /// Whether the layout rules allow an operation's data dimensions: a constant whose
@@ -324,8 +327,11 @@ private:
     return made;
   }
 
-  /// The rows of what the trips under way make of a value are those of its tensor.
+  /// The rows of what the trips under way make of a value are those of its tensor, with its
+  /// numbers.
   void nameRows(Outline &outline, Value value, Value made) const {
+    if (const auto number = info.numbers.find(value); number != info.numbers.end())
+      outline.info.numbers[made] = number->second;
     const auto named = info.values.find(value);
     if (named == info.values.end())
       return;

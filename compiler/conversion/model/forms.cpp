@@ -70,17 +70,20 @@ public:
     if (Problems lacking = lackingWeights(); !lacking.empty())
       return {{}, {}, std::move(lacking)};
     std::vector<std::string> loopNotes, plainNotes;
+    rows::IntegerDifferences differences;
+    findNumbers();
     func::FuncOp main = mainOf(module);
     rows::TreesSeen inTrips;
     const Outcome<rows::Program> loops =
-        asLoops(main, {.notes = &loopNotes, .treesSeen = &inTrips});
+        asLoops(main, {.notes = &loopNotes, .differences = &differences, .treesSeen = &inTrips});
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems inRows; // of no interest where loops can do it
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       rows::TreesSeen seen;
-      auto graph = rows::lowerToRows(main, geometry, named(main),
-                                     {.notes = &plainNotes, .treesSeen = &seen});
+      auto graph = rows::lowerToRows(
+          main, geometry, named(main),
+          {.notes = &plainNotes, .differences = &differences, .treesSeen = &seen});
       inRows = std::move(graph.problems);
       if (graph) {
         Trees trees = mayFit(*graph) ? rowsInTrees(main, seen) : Trees();
@@ -109,13 +112,16 @@ public:
       problem.code = "E0414";
       problem.message = "the model cannot run as a loop over its positions";
     }
-    return {std::move(forms), plain ? plainNotes : loopNotes, std::move(problems)};
+    std::vector<std::string> &notes = plain ? plainNotes : loopNotes;
+    llvm::append_range(notes, differences.notes());
+    return {std::move(forms), std::move(notes), std::move(problems)};
   }
 
 private:
   ModuleOp module;
   const format::Geometry &geometry;
   const rows::ModelInfo &model;
+  rows::ValueNumbers numbers; ///< of a quantised network
   Problems problems;
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
@@ -138,6 +144,13 @@ private:
     return {plan::weightsProblem(geometry, bound.blocks, largest)};
   }
 
+  /// What is known of the numbers of a quantised network.
+  void findNumbers() {
+    if (llvm::any_of(model.nodes,
+                     [](const format::SourceNode &node) { return rows::isQuantising(node.op); }))
+      numbers = rows::numbersOf(mainOf(module), model.inputs);
+  }
+
   [[nodiscard]] rows::WeightBound weightsOf(func::FuncOp main) const {
     return rows::weightBound(main, geometry.lanes);
   }
@@ -146,6 +159,7 @@ private:
   [[nodiscard]] rows::ModelInfo named(func::FuncOp main) const {
     rows::ModelInfo info = model;
     rows::nameTensors(main, info);
+    info.numbers = numbers;
     return info;
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "compiler/conversion/rows/repeat_sums.h"
 #include "compiler/conversion/scalar/constants.h"
@@ -63,7 +62,7 @@ NodeId LazyMap::addOperand(Lowering &lowering, Value value) {
     std::ranges::transform(values, values.begin(), withinBf16);
     if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; }))
       return expr.constant(values[0]);
-    operands.push_back({{}, std::move(values), {}});
+    operands.push_back({{}, std::move(values), {}, false, {}});
     return expr.input(static_cast<uint32_t>(operands.size() - 1));
   }
   const auto inputOf = [&](Value operand) {
@@ -71,7 +70,7 @@ NodeId LazyMap::addOperand(Lowering &lowering, Value value) {
                                     [&](const Operand &other) { return other.value == operand; });
     const auto index = static_cast<uint32_t>(found - operands.begin());
     if (found == operands.end())
-      operands.push_back({operand, {}, {}});
+      operands.push_back({operand, {}, {}, false, {}});
     return expr.input(index);
   };
   Lazy *pending = lowering.lazy(value);
@@ -123,7 +122,7 @@ void LazyMap::foldConstantParts(Lowering &lowering) {
   const auto operandFor = [&](NodeId node) {
     const auto [it, inserted] = made.try_emplace(node);
     if (inserted) {
-      kept.push_back({{}, valuesOf(node, elements), {}});
+      kept.push_back({{}, valuesOf(node, elements), {}, false, {}});
       it->second = folded.input(static_cast<uint32_t>(kept.size() - 1));
     }
     return it->second;
@@ -207,49 +206,17 @@ void LazyMap::absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product
   }
   product.ops.insert(ops.begin(), ops.end());
   if (most) {
-    roundBehind(lowering, current, product, after, *most);
+    const Number sums = lowering.numberOf(operands[expr[input].input].value);
+    roundBehind(lowering, current, product, after, *most, sums.isInteger && sums.isExact());
     return;
   }
   if (current == input)
     return;
   if (!scaled)
     after.scale.clear();
-  operands.push_back({{}, {}, product.emitWith(lowering, after)});
+  operands.push_back({{}, {}, product.emitWith(lowering, after), false, {}});
   const auto index = static_cast<uint32_t>(operands.size() - 1);
   replace(current, [&](Expr &rest) { return rest.input(index); });
-}
-
-/// What stands at `at` is `after` of a product of integers, behind which it is rounded to integers.
-/// The product stays one of integers, which is exact. So that it is rounded once, it is moved to
-/// where the integers are all that bf16 has.
-void LazyMap::roundBehind(Lowering &lowering, NodeId at, LazyLinear &product,
-                          const OutputAffine &after, double most) {
-  const std::vector<double> &scale = after.scale;
-  const bool isUniform = llvm::all_equal(scale);
-  if (!isUniform)
-    operands.push_back({{}, scale, {}, /*wide=*/true});
-  const auto scaleInput = static_cast<uint32_t>(operands.size() - 1);
-  // A fraction that sums of this size have too, so that they stay exact. If all weights are zero,
-  // the sums are zero.
-  const double step = std::exp2(std::ceil(std::log2(std::max(most, 1.0))) - 24);
-  const auto moved = [&](Expr &to, double shift) {
-    OutputAffine offset;
-    for (size_t i = 0; i < scale.size(); ++i)
-      offset.offset.push_back(std::round((after.offset[i] + shift) / scale[i] / step) * step);
-    operands.push_back({{}, {}, product.emitWith(lowering, offset)});
-    const NodeId sum = to.input(static_cast<uint32_t>(operands.size() - 1));
-    return to.binary(ScalarOp::Mul, sum,
-                     isUniform ? to.constant(scale.front()) : to.input(scaleInput));
-  };
-  const auto windows = integerWindows(expr, at);
-  if (!windows) {
-    replace(at, [&](Expr &rest) { return moved(rest, 0); });
-    return;
-  }
-  const Expr whole = expr;
-  replace(windows->end, [&](Expr &rest) {
-    return addWindows(rest, whole, at, *windows, [&](double shift) { return moved(rest, shift); });
-  });
 }
 
 /// `by` says what stands for a node, and nothing for what only that was computed from.
@@ -263,12 +230,6 @@ void LazyMap::replace(NodeId at, const std::function<NodeId(Expr &)> &by) {
     return std::nullopt;
   });
   expr = std::move(rest);
-}
-
-bool LazyMap::roundsToIntegers() const {
-  return std::ranges::any_of(expr.reachable(expr.result), [&](NodeId node) {
-    return expr[node].op == ScalarOp::Call && expr[node].function == reference::Function::RoundEven;
-  });
 }
 
 void LazyMap::absorbIntoProducts(Lowering &lowering) {
@@ -379,43 +340,12 @@ RowTensor LazyMap::emit(Lowering &lowering) {
   foldConstantParts(lowering);
   if (roundsToIntegers()) {
     expr = limitsLast(expr);
+    quantisers = quantisersOf(lowering);
     emitIntegers(lowering);
+    real = expr;
   }
   absorbIntoProducts(lowering);
   return emitSteps(lowering);
-}
-
-/// Gives rows to integers that are added to others and rounded once more: a row has them exactly.
-void LazyMap::emitIntegers(Lowering &lowering) {
-  const auto dependsOn = [&](NodeId node) {
-    std::set<uint32_t> inputs;
-    for (const NodeId part : expr.reachable(node))
-      if (expr[part].op == ScalarOp::Input && !operands[expr[part].input].isConstant())
-        inputs.insert(expr[part].input);
-    return inputs;
-  };
-  const auto isProduct = [&](uint32_t input) {
-    const Value value = operands[input].value;
-    Lazy *pending = value && ownsAllUses(value) ? lowering.lazy(value) : nullptr;
-    return pending && pending->asLinear();
-  };
-  const auto next = [&] {
-    return nextIntegers(expr, [&](NodeId node) {
-      const auto inputs = dependsOn(node);
-      return inputs.size() > 1 || std::ranges::any_of(inputs, isProduct);
-    });
-  };
-  while (const auto at = next()) {
-    LazyMap part(result);
-    part.ops = ops;
-    part.operands = operands;
-    part.expr = expr;
-    part.expr.result = *at;
-    part.absorbIntoProducts(lowering);
-    operands.push_back({{}, {}, part.emitSteps(lowering)});
-    const auto index = static_cast<uint32_t>(operands.size() - 1);
-    replace(*at, [&](Expr &rest) { return rest.input(index); });
-  }
 }
 
 RowTensor LazyMap::emitSteps(Lowering &lowering) {
@@ -485,6 +415,7 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
                          "no vector instruction or function table computes '" + why + "'",
                          {"limit the argument with clip: outside 16 exponents a table holds only "
                           "constants, 2^k * x or log(x)"});
+  addDifference(lowering, *plan, facts);
   return emitPlan(lowering, *plan, rows, lowerHalves);
 }
 

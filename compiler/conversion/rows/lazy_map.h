@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/conversion/rows/lowering.h"
+#include "compiler/support/problem.h"
 
 namespace sluice::rows {
 
@@ -37,6 +38,7 @@ private:
     std::vector<double> constant; ///< by row-major index of the result
     std::optional<RowTensor> rows;
     bool wide = false; ///< the constant is fp32, for a step's operand b alone
+    Number number;     ///< what is known of `rows`
     [[nodiscard]] bool isConstant() const { return !constant.empty(); }
   };
 
@@ -47,9 +49,13 @@ private:
   void absorbIntoProducts(Lowering &lowering);
   void absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product);
   void roundBehind(Lowering &lowering, NodeId at, LazyLinear &product, const OutputAffine &after,
-                   double most);
+                   double most, bool isExact);
   void replace(NodeId at, const std::function<NodeId(Expr &)> &by);
   [[nodiscard]] bool roundsToIntegers() const;
+  [[nodiscard]] std::vector<std::optional<NodeRef>> quantisersOf(const Lowering &lowering) const;
+  [[nodiscard]] std::vector<Number> operandNumbers(const Lowering &lowering) const;
+  void addDifference(Lowering &lowering, const MapPlan &plan,
+                     const std::vector<MapOperand> &facts) const;
   bool ownsAllUses(mlir::Value value) const;
   RowTensor emitSteps(Lowering &lowering);
   void repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep &step,
@@ -59,6 +65,9 @@ private:
 
   mlir::Value result;
   std::vector<Operand> operands;
+  Expr real; ///< what the steps compute, of the operands; only if it rounds to integers
+  std::vector<std::optional<NodeRef>> quantisers; ///< the nodes of the roundings
+  std::optional<NodeId> exactEnd; ///< of `real`: up to it, integers are those of real numbers
 };
 
 } // namespace sluice::rows

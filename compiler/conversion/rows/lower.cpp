@@ -205,6 +205,8 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
   Problems problems;
   Lowering lowering(geometry, options.nominalProducts, options.trees, problems);
   lowering.elements = &info.values;
+  lowering.numbers = &info.numbers;
+  lowering.differences = options.differences;
   lowering.graph.clearsUnread = options.clearsUnread.value_or(takesLanes(function));
   for (size_t i = 0; i < info.nodes.size(); ++i)
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);

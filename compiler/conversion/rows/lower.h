@@ -10,7 +10,9 @@
 
 #include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/graph_builder.h"
+#include "compiler/conversion/rows/integer_differences.h"
 #include "compiler/conversion/rows/trees.h"
+#include "compiler/conversion/rows/value_numbers.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/support/outcome.h"
 
@@ -41,6 +43,7 @@ struct ModelInfo {
   uint64_t parameters = 0;
   std::vector<format::ModelTensor> tensors; ///< that values are
   ValueElements values;
+  ValueNumbers numbers; ///< of values, if integers of the model are compared with ONNX
 };
 
 /// Says how the rows of a value hold the elements of a tensor, a host's or the model's, of which
@@ -59,6 +62,8 @@ struct LoweringOptions {
   /// rounded weights; contractions beyond them are sampled.
   int64_t nominalProducts = 50'000'000;
   std::vector<std::string> *notes = nullptr; ///< what was sampled is added; may be null
+  /// Gets the nodes whose integers may differ from those of ONNX; null: nobody asks.
+  IntegerDifferences *differences = nullptr;
   /// Whether products clear elements that views do not read (GraphBuilder::clearsUnread), and
   /// inputs from the host may hold anything in them; else they are taken for finite. By default, if
   /// slices of the function leave out lanes: of the whole function, for a part of one.

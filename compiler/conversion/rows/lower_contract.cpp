@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include "compiler/conversion/rows/contraction_loops.h"
@@ -102,12 +103,25 @@ public:
   }
 
   std::optional<double> mostOfIntegers(Lowering &lowering) override {
-    const std::optional<double> most = largestInteger(lowering);
-    if (!most)
+    if (!largestInteger(lowering))
       return std::nullopt;
+    const std::vector<double> weights = lowering.constant(op->getOperand(xFirst ? 1 : 0)).values;
     const Split split = splitLoops(lowering.layoutOf(op->getResult(0)));
+    const std::vector<Trip> sums = loops.trips(split.inner, xFirst);
+    std::vector<size_t> others = split.outer;
+    others.insert(others.end(), split.feature.begin(), split.feature.end());
+    std::set<int64_t> seen; // results have weights in common
+    double most = 0;
+    for (const Trip &trip : loops.trips(others, xFirst)) {
+      if (!seen.insert(trip.w).second)
+        continue;
+      double sum = 0;
+      for (const Trip &one : sums)
+        sum += std::abs(weights[trip.w + one.w]);
+      most = std::max(most, sum);
+    }
     // Of the integers and their zero points, which are in the bias.
-    return 2 * kMostExact * *most * static_cast<double>(loops.trips(split.inner, xFirst).size());
+    return 2 * kMostExact * most;
   }
 
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;

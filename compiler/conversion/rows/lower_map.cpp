@@ -1,5 +1,6 @@
 // Maps: the body becomes an expression, whose rows are made when needed.
 #include "compiler/conversion/rows/lazy_map.h"
+#include "compiler/conversion/rows/map_body.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/conversion/scalar/constants.h"
 #include "compiler/dialect/sluice/operations.h"
@@ -87,7 +88,8 @@ NodeId importOperation(Expr &expr, Operation &op, const std::vector<NodeId> &arg
   }
 }
 
-/// The body's result as a node, for nodes that stand for its arguments.
+} // namespace
+
 NodeId importBody(Expr &expr, Region &body, const std::vector<NodeId> &arguments) {
   llvm::DenseMap<Value, NodeId> nodes;
   for (auto [argument, node] : llvm::zip_equal(body.getArguments(), arguments))
@@ -100,6 +102,8 @@ NodeId importBody(Expr &expr, Region &body, const std::vector<NodeId> &arguments
   }
   return nodes.at(body.front().getTerminator()->getOperand(0));
 }
+
+namespace {
 
 struct MapModel : RowsInterface::ExternalModel<MapModel, ir::MapOp> {
   void lowerToRows(Operation *op, Lowering &lowering) const {

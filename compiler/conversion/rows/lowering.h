@@ -16,10 +16,12 @@
 #include "llvm/ADT/SetVector.h"
 
 #include "compiler/conversion/rows/graph_builder.h"
+#include "compiler/conversion/rows/integer_differences.h"
 #include "compiler/conversion/rows/linear_sum.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/rows/trees.h"
+#include "compiler/conversion/rows/value_numbers.h"
 #include "compiler/conversion/scalar/map_select.h"
 #include "compiler/reference/tensor.h"
 #include "compiler/support/problem_fwd.h"
@@ -124,6 +126,13 @@ public:
   const ValueElements *elements = nullptr;
   /// Of a value, if it is a tensor of the model.
   [[nodiscard]] const TensorRows *elementsOf(mlir::Value value) const;
+  /// What is known of the numbers of values; null or without an entry: nothing.
+  const ValueNumbers *numbers = nullptr;
+  [[nodiscard]] Number numberOf(mlir::Value value) const {
+    return numbers ? numbers->lookup(value) : Number();
+  }
+  /// Gets the nodes whose integers may differ from those of ONNX; null: nobody asks.
+  IntegerDifferences *differences = nullptr;
   /// Number of an ONNX node in Graph::nodes, by its index.
   llvm::DenseMap<int64_t, uint32_t> nodeNumbers;
 

@@ -1,0 +1,33 @@
+// Nodes of a quantised network whose integers may differ from those of ONNX.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/problem.h"
+
+namespace sluice::rows {
+
+/// Whether an ONNX operator rounds numbers to quantised integers.
+bool isQuantising(std::string_view op);
+
+class IntegerDifferences {
+public:
+  /// Says that integers of a node may differ by so many steps, for equal inputs of the node; by any
+  /// number of steps if no bound is given.
+  void add(const NodeRef &node, std::optional<int64_t> steps);
+  /// A note for each of the first nodes, and one for the others.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+private:
+  struct Difference {
+    NodeRef node;
+    std::optional<int64_t> steps;
+  };
+  std::map<int64_t, Difference> nodes; ///< by their index
+};
+
+} // namespace sluice::rows
