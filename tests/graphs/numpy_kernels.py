@@ -123,7 +123,10 @@ def quantised_softmax(node, operands):
     """onnxruntime adds exponentials that it has rounded."""
     codes, scale, zero, out, shift = operands
     x = (np.asarray(codes, np.float64) - np.float64(zero)) * np.float64(scale)
-    axis = attributes(node).get("axis", -1)
+    named = attributes(node)
+    axis = named.get("axis", -1)
+    if named["opset"] < 13:
+        axis = tuple(range(axis % x.ndim, x.ndim))
     shares = np.exp(x - x.max(axis, keepdims=True))
     shares /= shares.sum(axis, keepdims=True)
     limits = np.iinfo(shift.dtype)

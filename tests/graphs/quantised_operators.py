@@ -88,8 +88,11 @@ def by_table(b, codes):
 
 
 def shares(b, codes):
+    """Up to opset 12, the axes from 'axis' on are one; without an axis it is the last."""
     axis = b.integer(-1, len(b.shape(codes.name)) - 1)
-    return emit_codes(b, "QLinearSoftmax", codes.operands(), format_of(b, 1 / 200, codes.kind), MICROSOFT, axis=axis, opset=13)
+    named = {"axis": axis} if b.chance(0.8) else {}
+    return emit_codes(b, "QLinearSoftmax", codes.operands(), format_of(b, 1 / 200, codes.kind), MICROSOFT, opset=b.one_of((12, 13, 13)),
+                      **named)
 
 
 def dense(b, codes):

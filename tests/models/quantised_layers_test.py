@@ -169,8 +169,10 @@ class Layers(Compared):
     def test_softmax(self):
         def cases():
             rng = np.random.default_rng(18)
-            for kind, (opset, axis), shape in zip(itertools.cycle(BYTES), ((13, -1), (13, 1), (12, 1), (13, 0)), ((4, 30), (2, 9, 5), (3, 4, 5), (6, 10))):
-                yield Case("QLinearSoftmax", opset=opset, axis=axis).run_time(some(rng, kind, shape)).constant(
+            drawn = ((13, -1), (4, 30)), ((13, 1), (2, 9, 5)), ((12, 1), (3, 4, 5)), ((13, 0), (6, 10)), ((12, -2), (2, 3, 5)), \
+                ((12, 0), (4, 6)), ((13, None), (3, 4, 8)), ((12, None), (3, 4, 8))  # without an axis it is the last, of any opset
+            for kind, ((opset, axis), shape) in zip(itertools.cycle(BYTES), drawn):
+                yield Case("QLinearSoftmax", opset=opset, **({} if axis is None else {"axis": axis})).run_time(some(rng, kind, shape)).constant(
                     np.float32(0.02), some(rng, kind), np.float32(1 / 256), kind(np.iinfo(kind).min)), kind
         self.compare(cases(), 0.1)
 

@@ -10,7 +10,7 @@ are int8 and uint8.
 
 Float64 stands for real numbers here. A quotient within 2^-20 of the middle between two integers may become either of them:
 there fp32, in which the scales are given, decides nothing. All other integers must be equal, unless the compiler says in a note
-that they may differ. Ends with 1 if a network without a note differs or if a note does not cover the difference, and prints
+that they may differ. Ends with 1 if a network without a note differs, and prints
 the counts. Uses onnx and NumPy only.
 """
 import argparse

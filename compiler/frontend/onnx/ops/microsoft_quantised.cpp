@@ -188,12 +188,8 @@ Operator globalAveragePool() {
 /// Up to opset 12 a softmax takes the axes from 'axis' on as one, from 13 on 'axis' alone.
 bool softmaxFlattens(const NodeView &node) { return node.integer("opset") < 13; }
 
-int64_t softmaxAxis(const NodeView &node) {
-  return node.given("axis") ? node.integer("axis") : softmaxFlattens(node) ? 1 : -1;
-}
-
 Shape softmaxAxes(const NodeView &node) {
-  const int64_t rank = node.in(0).rank(), first = node.axis(softmaxAxis(node), rank);
+  const int64_t rank = node.in(0).rank(), first = node.axis(node.integer("axis"), rank);
   Shape axes(softmaxFlattens(node) ? rank - first : 1);
   std::iota(axes.begin(), axes.end(), first);
   return axes;
@@ -204,11 +200,12 @@ Operator qLinearSoftmax() {
   Operator entry;
   entry.form = "map: restored operand, as Softmax of opset 'opset', map: quantised";
   entry.outputs = {{"Y"}};
-  entry.attributes = {{"axis", AttributeKind::Int},
+  // The schema of onnxruntime has this default for all opsets; Softmax itself has 1 up to opset 12.
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}},
                       {"opset", AttributeKind::Int, std::nullopt, true}};
   entry.requirements = {{"attribute 'axis' must be in [-rank, rank-1] of input 'X'",
                          [](const NodeView &node) -> std::string {
-                           return axesProblem({softmaxAxis(node)}, node.in(0).rank());
+                           return axesProblem({node.integer("axis")}, node.in(0).rank());
                          },
                          kShapes}};
   entry.build = [layer](NodeBuilder &node) {

@@ -110,7 +110,9 @@ TEST(QLinearSoftmax, TakesTheAxesOfItsOpset) {
   };
   const reference::Tensor x({1, 2, 2}, {100, 100, 100, 200});
   EXPECT_EQ(evaluateModel(over(13).model, {x}).values, (Doubles{128, 128, 0, 255}));
-  EXPECT_EQ(evaluateModel(over(12).model, {x}).values, (Doubles{0, 0, 0, 255}));
+  EXPECT_EQ(evaluateModel(over(12).model, {x}).values, (Doubles{128, 128, 0, 255}));
+  EXPECT_EQ(evaluateModel(over(12).with("axis", int64_t{1}).model, {x}).values,
+            (Doubles{0, 0, 0, 255}));
   EXPECT_EQ(evaluateModel(over(13).with("axis", int64_t{1}).model, {x}).values,
             (Doubles{128, 0, 128, 255}));
   EXPECT_EQ(over(13).with("axis", int64_t{3}).problem(),
