@@ -62,6 +62,7 @@ public:
           const Options &options)
       : oracle(oracle), program(program), streamed(streamed), options(options), machine(program),
         evaluator(oracle.function(), allDirections(), options.movesElements) {
+    evaluator.exactNodes = options.exactNodes;
     // A graph with states says nothing of a sequence in the middle of which they change.
     if (streamed == nullptr && oracle.hasState())
       outcome.steps = kSteps;
@@ -278,6 +279,7 @@ private:
   void confirm(const Steps &steps, const std::vector<runtime::Arrays> &found) {
     Evaluator more(oracle.function(), manyDirections(options.seed), options.movesElements);
     std::optional<LayerErrors> layers;
+    more.exactNodes = options.exactNodes;
     for (const Compared &one : compare(steps, found, more)) {
       const Judgement judgement = judge(one.found.values, one.wanted, noise(steps));
       if (!judgement.worst) {
@@ -334,6 +336,7 @@ private:
   [[nodiscard]] std::optional<LayerErrors> layerErrors() const {
     LayerOptions layers;
     layers.movesElements = options.movesElements;
+    layers.exactNodes = options.exactNodes;
     layers.samples.push_back(evidence.steps);
     auto compared = compareLayers(oracle, program, layers);
     auto *errors = std::get_if<LayerErrors>(&compared);

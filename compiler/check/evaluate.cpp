@@ -4,11 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include "compiler/check/bound.h"
 #include "compiler/check/rounded_body.h"
 #include "compiler/dialect/sluice/monoids.h"
+#include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/ops.h"
+#include "compiler/support/problem.h"
 
 using namespace mlir;
 
@@ -80,6 +84,13 @@ Tensors evaluateOne(Operation &op, const std::vector<Shared> &operands) {
   for (const Shared &operand : operands)
     pointers.push_back(operand.get());
   return llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers);
+}
+
+/// Whether a map rounds to integers.
+bool rounds(Operation &op) {
+  auto map = llvm::dyn_cast<ir::MapOp>(op);
+  return map && llvm::any_of(map.getBody().front(),
+                             [](Operation &step) { return llvm::isa<math::RoundEvenOp>(step); });
 }
 
 bool isConstant(Value value) { return value.getDefiningOp<ir::ConstantOp>() != nullptr; }
@@ -271,6 +282,8 @@ std::vector<Spread> Evaluator::run(const Tensors &arguments) {
     spread.variants.push_back(shared(tensor));
     spread.variants.resize(1 + roundings.size(),
                            same ? spread.variants.front() : shared(std::move(rounded)));
+    if (!exactNodes.empty())
+      spread.unrounded = spread.variants;
     if (tap)
       tap(argument, spread);
     values[argument] = std::move(spread);
@@ -292,6 +305,8 @@ Spread Evaluator::constant(Operation &op) {
     const bool same = rounded.values == spread.exact().values;
     spread.variants.push_back(same ? spread.variants.front() : shared(std::move(rounded)));
   }
+  if (!exactNodes.empty())
+    spread.unrounded.assign(spread.variants.size(), spread.variants.front());
   int64_t kept = static_cast<int64_t>(spread.exact().values.size());
   for (const auto &[other, tensor] : constants)
     kept += static_cast<int64_t>(tensor.exact().values.size());
@@ -340,6 +355,61 @@ std::vector<Spread> Evaluator::runBlock(Block &block, Values values, bool isOute
 }
 
 std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spread> &operands) {
+  const bool isUnrounded =
+      llvm::all_of(operands, [](const Spread &operand) { return !operand.unrounded.empty(); });
+  if (!isUnrounded || op.getNumResults() != 1 || op.getNumRegions() > 1 ||
+      llvm::isa<ir::StateOp, ir::LoopOp>(op))
+    return runRounded(op, operands);
+  if (rounds(op) && exactNodes.contains(ir::nodeOf(op.getLoc()).index))
+    return {quantise(op, operands)};
+  std::vector<Spread> results = runRounded(op, operands);
+  addUnrounded(op, operands, results.front());
+  return results;
+}
+
+/// A map whose result the program has exactly.
+Spread Evaluator::quantise(Operation &op, const std::vector<Spread> &operands) {
+  const size_t variants = 1 + roundings.size();
+  Spread result;
+  std::vector<Tensor> made(variants, Tensor(operands[0].exact().shape));
+  std::vector<std::vector<const double *>> inputs(variants);
+  std::vector<double *> outputs;
+  for (size_t variant = 0; variant < variants; ++variant) {
+    for (const Spread &operand : operands)
+      inputs[variant].push_back(operand.unrounded[variant]->values.data());
+    outputs.push_back(made[variant].values.data());
+  }
+  RoundedBody(llvm::cast<ir::MapOp>(op).getBody())
+      .run(made[0].values.size(), inputs, roundings, outputs, /*isExact=*/true);
+  for (Tensor &tensor : made)
+    result.variants.push_back(!result.variants.empty() && tensor.values == result.exact().values
+                                  ? result.variants.front()
+                                  : shared(std::move(tensor)));
+  result.unrounded = result.variants;
+  return result;
+}
+
+/// Adds the variants of a result without any rounding. Where integers are rounded inexactly, the
+/// program goes on with those that it has.
+void Evaluator::addUnrounded(Operation &op, const std::vector<Spread> &operands, Spread &result) {
+  if (rounds(op)) {
+    result.unrounded = result.variants;
+    return;
+  }
+  result.unrounded.push_back(result.variants.front());
+  for (size_t variant = 1; variant < result.variants.size(); ++variant) {
+    std::vector<Shared> inputs;
+    bool isSame = true;
+    for (const Spread &operand : operands) {
+      inputs.push_back(operand.unrounded[variant]);
+      isSame &= operand.unrounded[variant] == operand.unrounded.front();
+    }
+    result.unrounded.push_back(isSame ? result.unrounded.front()
+                                      : shared(std::move(evaluateOne(op, inputs).front())));
+  }
+}
+
+std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Spread> &operands) {
   const size_t variants = 1 + roundings.size();
   if (auto state = llvm::dyn_cast<ir::StateOp>(op)) {
     Spread &kept = states[state.getResult()];

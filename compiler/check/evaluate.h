@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -18,6 +19,9 @@ namespace sluice::check {
 /// values to bf16 in its own direction. Equal variants share a tensor.
 struct Spread {
   std::vector<std::shared_ptr<const reference::Tensor>> variants;
+  /// The variants as they are if nothing is rounded to bf16 behind the inputs of the function and
+  /// behind quantised integers. Empty: not known.
+  std::vector<std::shared_ptr<const reference::Tensor>> unrounded;
 
   [[nodiscard]] const reference::Tensor &exact() const { return *variants.front(); }
   /// Returns the largest distance by which rounding moves each element; infinity if only some
@@ -51,6 +55,11 @@ public:
   /// The number of variants of each value, including the exact one.
   [[nodiscard]] size_t variants() const { return 1 + roundings.size(); }
 
+  /// The nodes of the model whose integers are those of ONNX, by their index: the program rounds
+  /// none of the numbers that they quantise. Their integers vary only where fp32 cannot tell on
+  /// which side of the middle between two integers a quotient lies.
+  std::set<int64_t> exactNodes;
+
   /// Is called with the result of each operation in the block of the function, which it may
   /// replace; may be null.
   std::function<void(mlir::Value, Spread &)> tap;
@@ -60,6 +69,9 @@ private:
 
   std::vector<Spread> runBlock(mlir::Block &block, Values values, bool isOutermost);
   std::vector<Spread> runOperation(mlir::Operation &op, const std::vector<Spread> &operands);
+  std::vector<Spread> runRounded(mlir::Operation &op, const std::vector<Spread> &operands);
+  Spread quantise(mlir::Operation &op, const std::vector<Spread> &operands);
+  void addUnrounded(mlir::Operation &op, const std::vector<Spread> &operands, Spread &result);
   Spread constant(mlir::Operation &op);
 
   mlir::FunctionOpInterface function;

@@ -121,6 +121,7 @@ public:
       : oracle(oracle), program(program), options(options), machine(program), rows(program),
         evaluator(oracle.function(), allDirections(), options.movesElements),
         thorough(oracle.function(), manyDirections(kSeed), options.movesElements) {
+    evaluator.exactNodes = thorough.exactNodes = options.exactNodes;
     machine.watchRows(
         [this](uint32_t core, std::span<const uint16_t> lanes) { rows.record(core, lanes); });
     findLayers();
@@ -233,9 +234,15 @@ private:
             measured.back().found.push_back(outputIn(layer, found[step]));
         }
         for (size_t i = first; anchored && i < measured.size(); ++i)
-          if (const RecordedTensor *copy = measured[i].nearCopy())
+          if (const RecordedTensor *copy = measured[i].nearCopy()) {
+            // What follows from other integers is as exact as before.
+            const bool isOfIntegers = spread.unrounded == spread.variants;
             spread.variants.assign(spread.variants.size(), std::make_shared<const Tensor>(
                                                                spread.exact().shape, copy->values));
+            spread.unrounded.clear();
+            if (isOfIntegers)
+              spread.unrounded = spread.variants;
+          }
       };
       const std::vector<Spread> wanted = by.run(inputs);
       if (isFirst)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -61,7 +62,8 @@ struct LayerErrors {
 };
 
 struct LayerOptions {
-  bool movesElements = false; ///< Options::movesElements
+  bool movesElements = false;   ///< Options::movesElements
+  std::set<int64_t> exactNodes; ///< Options::exactNodes
   /// Each a tensor for every argument of the function, by step.
   std::vector<std::vector<reference::Tensors>> samples;
   /// Returns a tensor of another runtime that stands for the graph's, or null.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Options {
   uint64_t seed = 1; ///< of the random inputs
   /// The layout moves elements between lanes in front of operations that are no views.
   bool movesElements = false;
+  std::set<int64_t> exactNodes; ///< whose integers are those of ONNX in the program, by index
   /// The time for the check in nanoseconds, if `inputs` has no value.
   uint64_t work = 0;
   /// Inputs of the user, which run first. Each has a tensor for each input of the model.

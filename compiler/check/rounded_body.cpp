@@ -87,6 +87,10 @@ double roundedPower(double x, double y, Rounding &rounding) {
   return std::copysign(magnitude, exact);
 }
 
+/// Nearer to the middle between two integers than this, fp32 does not tell on which side a quotient
+/// lies.
+constexpr double kTie = 0x1p-10;
+
 /// The machine's tables of periodic functions end behind this argument.
 constexpr double kMostPeriodic = 4080;
 
@@ -236,8 +240,20 @@ void RoundedBody::runStep(const Step &step, const std::vector<Values> &slots,
   }
 }
 
+void RoundedBody::runExactly(const Step &step, const std::vector<Values> &slots,
+                             std::span<Rounding> roundings, Values &result) {
+  for (size_t variant = 0; variant < result.size(); ++variant) {
+    std::array operands{slots[step.operands[0]][variant], slots[step.operands[1]][variant],
+                        slots[step.operands[2]][variant]};
+    if (variant > 0 && step.function == Function::RoundEven)
+      operands[0] += kTie * roundings[variant - 1].choice();
+    result[variant] = step.compute(operands.data());
+  }
+}
+
 void RoundedBody::run(size_t count, const std::vector<std::vector<const double *>> &inputs,
-                      std::span<Rounding> roundings, std::span<double *const> results) const {
+                      std::span<Rounding> roundings, std::span<double *const> results,
+                      bool isExact) const {
   const size_t variants = inputs.size();
   std::vector<Values> slots(std::max<size_t>(inputCount + steps.size(), 1), Values(variants));
   for (size_t i = 0; i < steps.size(); ++i)
@@ -248,8 +264,13 @@ void RoundedBody::run(size_t count, const std::vector<std::vector<const double *
       for (size_t variant = 0; variant < variants; ++variant)
         slots[operand][variant] = inputs[variant][operand][element];
     for (size_t i = 0; i < steps.size(); ++i)
-      if (steps[i].function)
-        runStep(steps[i], slots, roundings, slots[inputCount + i]);
+      if (steps[i].function) {
+        Values &result = slots[inputCount + i];
+        if (isExact)
+          runExactly(steps[i], slots, roundings, result);
+        else
+          runStep(steps[i], slots, roundings, result);
+      }
     for (size_t variant = 0; variant < variants; ++variant)
       results[variant][element] = slots[resultSlot][variant];
   }

@@ -28,9 +28,12 @@ public:
   explicit RoundedBody(mlir::Region &body);
 
   /// Evaluates the body for `count` elements. `inputs[variant][operand]` points to the elements of
-  /// an operand, `results[variant]` to those of the result. The caller rounds the results.
+  /// an operand, `results[variant]` to those of the result. The caller rounds the results. With
+  /// `isExact` nothing is rounded to bf16, and the argument of a rounding to integers moves by no
+  /// more than kTie.
   void run(size_t count, const std::vector<std::vector<const double *>> &inputs,
-           std::span<Rounding> roundings, std::span<double *const> results) const;
+           std::span<Rounding> roundings, std::span<double *const> results,
+           bool isExact = false) const;
 
 private:
   struct Step {
@@ -45,6 +48,8 @@ private:
 
   void runStep(const Step &step, const std::vector<Values> &slots, std::span<Rounding> roundings,
                Values &result) const;
+  static void runExactly(const Step &step, const std::vector<Values> &slots,
+                         std::span<Rounding> roundings, Values &result);
 
   unsigned inputCount = 0, resultSlot = 0;
   std::vector<Step> steps;

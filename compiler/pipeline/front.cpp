@@ -1,5 +1,7 @@
 #include "compiler/pipeline/front.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -36,6 +38,23 @@ std::string printed(mlir::Operation *op) {
   if (!text.ends_with('\n'))
     text += '\n';
   return text;
+}
+
+/// What is known of the numbers that the host sends.
+rows::Number numberOf(const frontend::ImportedTensor &input) {
+  rows::Number number;
+  number.distance = 0;
+  if (input.lookup) {
+    for (const float value : input.lookup->values)
+      number.high = std::max(std::isinf(number.high) ? 0 : number.high,
+                             std::fabs(static_cast<double>(value)));
+    number.low = -number.high;
+    return rows::stored(number);
+  }
+  if (const auto limits = input.quantised ? std::optional(input.quantised->limits) : input.limits)
+    return rows::Number::exact(static_cast<double>(limits->low), static_cast<double>(limits->high),
+                               true);
+  return input.type == format::HostType::BFloat16 ? number : rows::stored(number);
 }
 
 std::vector<format::HostTensor> hostTensors(const std::vector<frontend::ImportedTensor> &imported) {
@@ -104,7 +123,7 @@ public:
     }
     stage("lowering to rows");
     const auto forms = conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops,
-                                           result.notes, problems);
+                                           result.notes, problems, &result.exactNodes);
     if (options.stage == Stage::Rows) {
       for (const auto &form : forms)
         result.text += printed(*form);
@@ -192,6 +211,8 @@ private:
     model.name = modelName(options, info.name);
     model.inputs = hostTensors(info.inputs);
     model.outputs = hostTensors(info.outputs);
+    for (const frontend::ImportedTensor &input : info.inputs)
+      model.inputNumbers.push_back(numberOf(input));
     model.nodes = info.nodes;
     model.parameters = info.parameters;
     return model;

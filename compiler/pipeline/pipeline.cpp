@@ -24,6 +24,7 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
   how.work = kWorkToCheck + kCheckedPerBeat * result.planningWork;
   how.given = result.calibration;
   how.movesElements = !result.rewrites.empty();
+  how.exactNodes = result.exactNodes;
   result.checked = check::checkProgram(*result.oracle, result.program, result.streamed.get(), how,
                                        options.progress);
   if (!result.checked->problem)

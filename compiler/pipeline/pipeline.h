@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,6 +189,7 @@ struct CompileResult {
   std::vector<OperationSpace> spaces;    ///< if asked for
   std::vector<TakenSplit> splits;        ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;        ///< what was accepted that may not be meant
+  std::set<int64_t> exactNodes;          ///< that round to the integers of ONNX, by their index
   bool constant = false;                 ///< nothing to compile: every output is a constant
   std::optional<StepsTaken> steps;       ///< if there are several
   std::optional<check::Outcome> checked; ///< if CompileOptions::check

@@ -77,6 +77,27 @@ class Notes(Folder):
             network = Network(["Relu"], per_channel)
             self.assertEqual((self.notes(network), self.largest(network)), ("", 0))
 
+    def test_exact_integers_are_checked(self):
+        """No element counts as unchecked, though roundings to bf16 would move most integers by several steps."""
+        onnx.save(Network(["Relu"] * 3, per_channel=True).model(), str(self.dir / "m.onnx"))
+        out = self.ok("compile", "m.onnx", "--target", "c2b8", "--check", "7", "-o", "m.sluice")
+        self.assertIn("checked             7 inputs, largest error 0 % of the range\n", out)
+
+    def test_scales_of_an_input_along_an_axis(self):
+        """The host quantises per tensor; here the program does, from bf16 numbers."""
+        known = {"s": np.float32([0.013, 0.02, 0.1, 0.03]), "z": np.uint8([3, 100, 200, 128])}
+        values = [[helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4, 8])], [helper.make_tensor_value_info("y", TensorProto.UINT8, [2, 4, 8])]]
+        graph = helper.make_graph([helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"], axis=1, name="each")], "q", *values,
+                                  [numpy_helper.from_array(v, k) for k, v in known.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), str(self.dir / "m.onnx"))
+        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+        self.assertEqual((code, err), (0, 'note: node 0 "each" (QuantizeLinear): integers may be up to 5 steps off those of ONNX\n'))
+        x = np.random.default_rng(1).normal(size=(2, 4, 8)).astype(np.float32) * 3
+        np.save(self.dir / "x.npy", x)
+        self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=@x.npy", "--output", "y=@y.npy")
+        s, z = (known[k].astype(float).reshape(4, 1) for k in "sz")
+        self.assertLessEqual(np.abs(np.load(self.dir / "y.npy") - np.clip(np.rint(x / s) + z, 0, 255)).max(), 5)
+
     def test_bounds(self):
         """A function of a product is rounded once, or once more behind scales per channel."""
         for function, per_channel, bound in (("LeakyRelu", False, "1 step"), ("LeakyRelu", True, "3 steps"), ("Sigmoid", False, "1 step")):

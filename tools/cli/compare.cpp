@@ -53,6 +53,7 @@ public:
       return report.fail(problems, options.model.compile.modelPath);
     check::LayerOptions layers;
     layers.movesElements = !result.rewrites.empty();
+    layers.exactNodes = result.exactNodes;
     layers.samples = std::move(samples);
     layers.other = [this](const std::string &tensor, check::Moment at) {
       const auto found = others.find(tensor);

@@ -49,6 +49,7 @@ struct Found {
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::vector<std::string> notes;
   Problems problems;
+  std::set<int64_t> exactNodes;
 };
 
 /// Merges maps of what a rewrite has left, and removes what nobody reads any more.
@@ -68,7 +69,7 @@ public:
 
   Found run(bool onlyLoops) {
     if (Problems lacking = lackingWeights(); !lacking.empty())
-      return {{}, {}, std::move(lacking)};
+      return {{}, {}, std::move(lacking), {}};
     std::vector<std::string> loopNotes, plainNotes;
     rows::IntegerDifferences differences;
     findNumbers();
@@ -114,7 +115,11 @@ public:
     }
     std::vector<std::string> &notes = plain ? plainNotes : loopNotes;
     llvm::append_range(notes, differences.notes());
-    return {std::move(forms), std::move(notes), std::move(problems)};
+    // Nobody looks at the integers of programs with late factors.
+    std::set<int64_t> exactNodes;
+    if (!late || late->empty())
+      exactNodes = differences.exactNodes();
+    return {std::move(forms), std::move(notes), std::move(problems), std::move(exactNodes)};
   }
 
 private:
@@ -148,7 +153,7 @@ private:
   void findNumbers() {
     if (llvm::any_of(model.nodes,
                      [](const format::SourceNode &node) { return rows::isQuantising(node.op); }))
-      numbers = rows::numbersOf(mainOf(module), model.inputs);
+      numbers = rows::numbersOf(mainOf(module), model.inputNumbers);
   }
 
   [[nodiscard]] rows::WeightBound weightsOf(func::FuncOp main) const {
@@ -303,15 +308,21 @@ private:
 std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format::Geometry &geometry,
                                                   const rows::ModelInfo &model, bool onlyLoops,
                                                   std::vector<std::string> &notes,
-                                                  Problems &problems) {
+                                                  Problems &problems,
+                                                  std::set<int64_t> *exactNodes) {
   Found found = Forms(module, geometry, model).run(onlyLoops);
   llvm::append_range(notes, found.notes);
   const OwningOpRef<ModuleOp> copy(module.clone());
   if (ir::headsInRows(mainOf(*copy), geometry.lanes) != 0 && mergeMaps(*copy)) {
     // Notes and problems are those of the first forms.
-    for (OwningOpRef<rows::ProgramOp> &form : Forms(*copy, geometry, model).run(onlyLoops).forms)
+    Found others = Forms(*copy, geometry, model).run(onlyLoops);
+    for (OwningOpRef<rows::ProgramOp> &form : others.forms)
       found.forms.push_back(std::move(form));
+    std::erase_if(found.exactNodes,
+                  [&](int64_t node) { return !others.exactNodes.contains(node); });
   }
+  if (exactNodes != nullptr)
+    *exactNodes = std::move(found.exactNodes);
   // A model fits if one of its forms does.
   if (found.forms.empty() || !std::ranges::all_of(found.problems, &Problem::isFor<LacksMemory>))
     llvm::append_range(problems, found.problems);

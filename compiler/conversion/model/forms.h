@@ -3,6 +3,7 @@
 // over positions.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "mlir/IR/BuiltinOps.h"
@@ -19,10 +20,12 @@ namespace sluice::conversion {
 /// other shapes. None, and at least one problem, if
 /// the function, `main` of the module, cannot be computed by the machine. With `onlyLoops`
 /// there is none but loops, if it has any. `notes` gets what was done in another way than asked
-/// for (rows::LoweringOptions).
+/// for (rows::LoweringOptions). `exactNodes` gets the nodes that round to the integers of ONNX in
+/// all programs, by their index; may be null.
 std::vector<mlir::OwningOpRef<rows::ProgramOp>>
 formsOf(mlir::ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
-        bool onlyLoops, std::vector<std::string> &notes, Problems &problems);
+        bool onlyLoops, std::vector<std::string> &notes, Problems &problems,
+        std::set<int64_t> *exactNodes = nullptr);
 
 /// The programs of verified forms.
 std::vector<rows::Program> programsOf(const std::vector<mlir::OwningOpRef<rows::ProgramOp>> &forms);

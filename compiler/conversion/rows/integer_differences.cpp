@@ -36,6 +36,14 @@ void IntegerDifferences::add(const NodeRef &node, std::optional<int64_t> steps) 
   known->second.steps = larger(known->second.steps, steps);
 }
 
+std::set<int64_t> IntegerDifferences::exactNodes() const {
+  std::set<int64_t> found;
+  for (const int64_t node : exact)
+    if (!nodes.contains(node))
+      found.insert(node);
+  return found;
+}
+
 std::vector<std::string> IntegerDifferences::notes() const {
   std::vector<std::string> notes;
   Steps most = 0;

@@ -19,6 +19,9 @@ constexpr double kMostInWindows = 512;
 /// An error that fp32 hides: how far a sum that is no integer may be from a tie, in steps.
 constexpr double kHidden = 0x1p-10;
 
+/// What is rounded before a zero point is added: bytes less a zero point that is one.
+constexpr IntegerSpan kSpanOfBytes = {-255, 255};
+
 bool rounds(const ScalarNode &node) {
   return node.op == ScalarOp::Call && node.function == reference::Function::RoundEven;
 }
@@ -191,8 +194,12 @@ void LazyMap::addDifference(Lowering &lowering, const MapPlan &plan,
     }
     const auto difference =
         isOfIntegers ? largestDifference(plan, real, values) : std::optional<double>();
-    if (difference == 0)
+    if (difference == 0) {
+      for (const auto &node : quantisers)
+        if (node)
+          lowering.differences->addExact(*node);
       return;
+    }
     if (difference && numbers[real.result].isInteger && quantisers.back()) {
       lowering.differences->add(*quantisers.back(), static_cast<int64_t>(std::ceil(*difference)));
       return;
@@ -203,13 +210,15 @@ void LazyMap::addDifference(Lowering &lowering, const MapPlan &plan,
       plan.steps.size() == 1 && first.kind == Source::Kind::Operand && facts[first.index].fusable;
   const std::vector<NodeId> roundings = roundingsOf(real);
   for (size_t i = 0; i < roundings.size(); ++i) {
-    const auto span = quantisers[i] && (!exactEnd || roundings[i] > *exactEnd)
-                          ? spanOf(real, roundings[i])
-                          : std::nullopt;
-    if (!span)
+    if (!quantisers[i])
       continue;
-    const auto steps = differenceOf(real, roundings[i], *span, {inputs, numbers, isOneTable});
-    if (steps != 0)
+    std::optional<int64_t> steps = 0;
+    if (!exactEnd || roundings[i] > *exactEnd)
+      steps = differenceOf(real, roundings[i], spanOf(real, roundings[i]).value_or(kSpanOfBytes),
+                           {inputs, numbers, isOneTable});
+    if (steps == 0)
+      lowering.differences->addExact(*quantisers[i]);
+    else
       lowering.differences->add(*quantisers[i], steps);
   }
 }

@@ -43,7 +43,8 @@ struct ModelInfo {
   uint64_t parameters = 0;
   std::vector<format::ModelTensor> tensors; ///< that values are
   ValueElements values;
-  ValueNumbers numbers; ///< of values, if integers of the model are compared with ONNX
+  std::vector<Number> inputNumbers; ///< what is known of the inputs; empty: nothing
+  ValueNumbers numbers;             ///< of values, if integers of the model are compared with ONNX
 };
 
 /// Says how the rows of a value hold the elements of a tensor, a host's or the model's, of which

@@ -22,23 +22,6 @@ using numerics::bf16ToDouble;
 /// A sum of more products may be computed in parts, which are rounded (GraphBuilder::linear).
 constexpr double kMostProducts = 7'224, kMostSummed = 14'392;
 
-Number inputNumber(const format::HostTensor &tensor) {
-  const auto limits = tensor.quantised ? std::optional(tensor.quantised->limits) : tensor.limits;
-  if (limits && !tensor.lookup)
-    return Number::exact(static_cast<double>(limits->low), static_cast<double>(limits->high), true);
-  Number number;
-  number.distance = 0;
-  if (tensor.type != format::HostType::BFloat16)
-    number = stored(number);
-  if (tensor.lookup) {
-    number.high = 0;
-    for (const uint16_t value : tensor.lookup->values)
-      number.high = std::max(number.high, std::fabs(bf16ToDouble(value)));
-    number.low = -number.high;
-  }
-  return number;
-}
-
 Number constantNumber(const reference::Tensor &tensor) {
   Number number = Number::exact(0, 0, true);
   bool isFirst = true, isRounded = false;
@@ -72,10 +55,10 @@ Number sumOf(const Number &a, const Number &b, double count, double mostInOneSum
 
 class Numbers {
 public:
-  Numbers(func::FuncOp function, const std::vector<format::HostTensor> &inputs) {
+  Numbers(func::FuncOp function, const std::vector<Number> &inputs) {
     Block &block = function.getBody().front();
-    for (const auto &[argument, tensor] : llvm::zip_equal(block.getArguments(), inputs))
-      known[argument] = inputNumber(tensor);
+    for (const auto &[argument, number] : llvm::zip(block.getArguments(), inputs))
+      known[argument] = number;
     for (Operation &op : block.without_terminator())
       if (op.getNumResults() == 1)
         known[op.getResult(0)] = of(op);
@@ -176,7 +159,7 @@ private:
 
 } // namespace
 
-ValueNumbers numbersOf(func::FuncOp function, const std::vector<format::HostTensor> &inputs) {
+ValueNumbers numbersOf(func::FuncOp function, const std::vector<Number> &inputs) {
   return std::move(Numbers(function, inputs).known);
 }
 

@@ -80,6 +80,31 @@ TEST_F(Evaluated, KeepsJumpsOfWhatIsExact) {
   EXPECT_THAT(y.moved(), Each(0));
 }
 
+TEST_F(Evaluated, MovesNoIntegersOfAnExactNode) {
+  // The product is rounded to bf16, and node 7 rounds 0.5 of it to integers.
+  const std::string text =
+      "func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {\n"
+      "  %p = sluice.map (%a = %x) : (tensor<3xf32>) -> tensor<3xf32> {\n"
+      "    %c = arith.constant 1.234375 : f32\n    %r = arith.mulf %a, %c : f32\n"
+      "    sluice.yield %r\n  }\n"
+      "  %q = sluice.map (%a = %p) : (tensor<3xf32>) -> tensor<3xf32> {\n"
+      "    %c = arith.constant 5.000000e-01 : f32\n    %s = arith.mulf %a, %c : f32\n"
+      "    %r = math.roundeven %s : f32\n    sluice.yield %r\n  } "
+      "loc(fused<#sluice.node<7, \"q\", \"QuantizeLinear\">>[\"q\"])\n"
+      "  return %p, %q : tensor<3xf32>, tensor<3xf32>\n}";
+  const Tensor x({3}, {200, 131, 64}); // 0.5 * 1.234375 * 64 is 39.5
+  const std::vector<Spread> rounded = graph(text).run({x});
+  EXPECT_THAT(rounded[1].moved(), Each(testing::Ge(1)));
+  Evaluator &exact = graph(text);
+  exact.exactNodes = {7};
+  const std::vector<Spread> kept = exact.run({x});
+  EXPECT_THAT(kept[1].exact().values, ElementsAre(123, 81, 40));
+  EXPECT_THAT(kept[1].moved(), ElementsAre(0, 0, 1));
+  EXPECT_EQ(kept[0].moved(), rounded[0].moved());
+  exact.exactNodes = {6};
+  EXPECT_EQ(exact.run({x})[1].moved(), rounded[1].moved());
+}
+
 TEST_F(Evaluated, RoundsTheReciprocalOfAQuotient) {
   const Spread y =
       graph(

@@ -2,6 +2,7 @@
 #include "compiler/conversion/scalar/number_bounds.h"
 
 #include <cmath>
+#include <functional>
 
 #include <gtest/gtest.h>
 
