@@ -74,10 +74,14 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
 
 /// Sets the nominal value of an input to its zero point, the constant that a map subtracts from it.
 /// This is the zero point of quantised integers, and the mean of numbers that a model normalises.
-/// Without such a map, the nominal value stays zero.
-void setZeroPoint(Lowering &lowering, BlockArgument input) {
-  for (OpOperand &use : input.getUses()) {
-    auto map = llvm::dyn_cast<ir::MapOp>(use.getOwner());
+/// Without such a map, the nominal value stays zero. The map may read `value`, the input or views
+/// of it.
+void setZeroPoint(Lowering &lowering, BlockArgument input, Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (llvm::isa<ir::ViewInterface>(user) && user->getNumOperands() == 1)
+      setZeroPoint(lowering, input, user->getResult(0));
+    auto map = llvm::dyn_cast<ir::MapOp>(user);
     if (!map)
       continue;
     for (Operation *op : map.getBody().getArgument(use.getOperandNumber()).getUsers()) {
@@ -88,7 +92,8 @@ void setZeroPoint(Lowering &lowering, BlockArgument input) {
       if (auto scalar = zero.getDefiningOp<arith::ConstantOp>())
         return lowering.setNominal(input, reference::constantOf(scalar));
       const auto argument = llvm::dyn_cast<BlockArgument>(zero);
-      if (argument && Lowering::isConstant(map.getOperand(argument.getArgNumber())))
+      if (argument && value == input &&
+          Lowering::isConstant(map.getOperand(argument.getArgNumber())))
         return lowering.setNominal(input,
                                    lowering.constant(map.getOperand(argument.getArgNumber())));
     }
@@ -216,7 +221,7 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
     return found;
   lowering.findAffineUsers(block);
   for (const BlockArgument argument : block.getArguments())
-    setZeroPoint(lowering, argument);
+    setZeroPoint(lowering, argument, argument);
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
                                argument.getArgNumber() < info.lanes.size()
