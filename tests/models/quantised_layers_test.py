@@ -102,19 +102,19 @@ class Compared(Folder):
 
 
 class Layers(Compared):
-    """Layers whose result is quantised: no integer is off by more than one step, and few are off at all."""
+    """Layers whose result is quantised: no integer is off by more than one step (of a softmax two), and few are off at all."""
 
-    def compare(self, cases, most_share):
-        """`most_share` is the largest share of integers that may differ, by one step; 0: none may."""
+    def compare(self, cases, most_share, most_steps=1):
+        """`most_share` is the largest share of integers that may differ, by `most_steps` at most; 0: none may."""
         total = differing = 0
         for case, kind in cases:
             with self.subTest(op=case.op, attributes=case.attributes, kind=kind.__name__):
                 found, wanted = self.both(case, kind)
                 steps = np.abs(found.astype(int) - wanted.astype(int))
-                self.assertLessEqual(steps.max(), 1)
+                self.assertLessEqual(steps.max(), most_steps)
                 self.assertGreater(np.unique(wanted).size, 4, "the case says nothing")
                 total, differing = total + steps.size, differing + int(np.count_nonzero(steps))
-        print(f"{self._testMethodName[5:]}: {differing} of {total} integers differ, by one step")
+        print(f"{self._testMethodName[5:]}: {differing} of {total} integers differ, by {most_steps} at most")
         self.assertLessEqual(differing, most_share * total)
 
     @staticmethod
@@ -174,7 +174,7 @@ class Layers(Compared):
             for kind, ((opset, axis), shape) in zip(itertools.cycle(BYTES), drawn):
                 yield Case("QLinearSoftmax", opset=opset, **({} if axis is None else {"axis": axis})).run_time(some(rng, kind, shape)).constant(
                     np.float32(0.02), some(rng, kind), np.float32(1 / 256), kind(np.iinfo(kind).min)), kind
-        self.compare(cases(), 0.1)
+        self.compare(cases(), 0.1, most_steps=2)  # exponentials, their sum and the quotient are bf16 numbers
 
     def test_concat(self):
         def cases():
