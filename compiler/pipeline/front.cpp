@@ -437,8 +437,12 @@ private:
     for (const mlir::BlockArgument argument : main.getArguments())
       if (const auto dim = ir::dataDim(argument))
         result.inputs[argument.getArgNumber()].dataDim = static_cast<uint32_t>(*dim);
-    if (!rewrite(module, geometry.lanes, options.withoutRewrites))
+    std::vector<std::string> without = options.withoutRewrites;
+    if (!options.splitChoices)
+      without.emplace_back(kSplitChoices);
+    if (!rewrite(module, geometry.lanes, without))
       return false;
+    result.hasSplitChoices = main->removeAttr(ir::kChoicesSplitAttr) != nullptr;
     if (takesParts) {
       note(takeParts(main, info));
       result.arrays = info.arrays;

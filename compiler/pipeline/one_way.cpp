@@ -8,6 +8,7 @@
 #include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/rows/transport.h"
 #include "compiler/pipeline/back.h"
+#include "compiler/pipeline/choices.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/support/suggestion.h"
 #include "runtime/format/targets.h"
@@ -136,7 +137,7 @@ private:
   bool compile(const CompileOptions &how, Way &way) {
     CompileResult other;
     Problems found;
-    const bool compiled = compileOneWay(how, imported, other, found);
+    const bool compiled = compileChoices(how, imported, other, found, nullptr);
     if (!compiled)
       way = {doesNotFit(found), other.steps ? other.steps->together : 0};
     const bool closer = doesNotFit(found) && doesNotFit(problems) && !other.memory.empty() &&
@@ -172,7 +173,7 @@ private:
 
 bool compileAnyWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
                    Problems &problems, Repairs *repairs) {
-  if (compileOneWay(options, imported, result, problems, repairs))
+  if (compileChoices(options, imported, result, problems, repairs))
     return true;
   // Loops that are too long to be written out are refused before anything is laid out.
   const bool tooLong = !problems.empty() && problems.front().isFor<TooLong>();

@@ -84,8 +84,10 @@ struct CompileOptions {
   bool fixedRandom = false;                 ///< --fixed-random
   bool ioOnly = false;                      ///< --io-only
   std::vector<std::string> withoutRewrites; ///< --without-rewrite
-  std::string externalDataDir;              ///< empty: the model's folder
-  std::string modelName;                    ///< empty: the file's stem
+  /// Selects by known conditions become slices where a whole row selects the same operand.
+  bool splitChoices = true;
+  std::string externalDataDir; ///< empty: the model's folder
+  std::string modelName;       ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
   /// --fit-seconds: of wall clock, for the search for another target where the model does not fit.
@@ -178,6 +180,7 @@ struct CompileResult {
   std::vector<frontend::ImportedTensor> made;   ///< the inputs, and what they are made from
   std::vector<frontend::ImportedTensor> given;  ///< the outputs, and what is made of them
   std::vector<Rewrite> rewrites;
+  bool hasSplitChoices = false;         ///< CompileOptions::splitChoices has changed the model
   std::vector<NodeRef> dynamicProducts; ///< that use activations as weights
   /// What the flags give that repair the layout, the fewest cycles first. If
   /// CompileOptions::applyFixes, the first one is applied.

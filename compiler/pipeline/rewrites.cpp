@@ -45,6 +45,13 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
   if (wanted(kMapsBeforeViews))
     perFunction.addPass(ir::createMapsBeforeViews());
   perFunction.addPass(ir::createFuseMaps());
+  if (wanted(kSplitChoices)) {
+    ir::SplitChoicesOptions choices;
+    choices.lanes = lanes;
+    choices.without = without;
+    choices.slicesBeforeProducts = wanted(kSlicesBeforeProducts);
+    perFunction.addPass(ir::createSplitChoices(choices));
+  }
   if (wanted(kHoistScalars))
     perFunction.addPass(ir::createHoistScalars());
   perFunction.addPass(ir::createRemoveDeadCode());
@@ -77,8 +84,9 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
     return {};
   context.loadDialect<ir::SluiceDialect>();
   std::vector<std::string> known = ir::viewRewrites(context);
-  known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes,
-                             kChooseInPairs, kSplitFeatures, kSelectInputs, kArgMaxBeforeMaps});
+  known.insert(known.end(),
+               {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes, kChooseInPairs,
+                kSplitFeatures, kSelectInputs, kArgMaxBeforeMaps, kSplitChoices});
   Problems problems;
   for (const std::string &one : without) {
     if (llvm::is_contained(known, one))

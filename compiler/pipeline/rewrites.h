@@ -9,6 +9,9 @@
 
 namespace sluice::pipeline {
 
+/// The name of the rewrite of selects by known conditions.
+inline constexpr const char *kSplitChoices = "split-choices";
+
 /// Whether the passes for a target of these lanes, without the rewrites of these names, have
 /// changed the functions of a module to others that are right: found out once, behind the last of
 /// them.

@@ -84,6 +84,30 @@ def ChooseInPairs : Pass<"sluice-choose-in-pairs", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def SplitChoices : Pass<"sluice-split-choices", "::mlir::func::FuncOp"> {
+  let summary = "replace selects by known conditions with slices and concats";
+  let description = [{
+    Applies to a map with a select whose condition depends on constants alone, such as a Where with a
+    constant mask. If all elements of a row select the same operand, the row becomes a slice of this
+    operand, or part of a map without the select; a concat joins the rows. Rows whose elements differ
+    keep the select. A product with a constant of zeros and ones is a choice too: where the factor is
+    1, the row moves. The rows where the factor is 0 stay products, because infinity times 0 is NaN.
+
+    A sum, product, maximum or minimum along another axis of such a map becomes the one row that is
+    not neutral, if there is at most one. Scatters with constant indices are such sums.
+
+    The pass then moves the slices towards the inputs. It leaves maps with more than 1,024 pieces, and
+    maps for which a sum would be rounded to a row in an additional pass.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">,
+    ListOption<"without", "without", "std::string", "labels of patterns of views to skip">,
+    Option<"slicesBeforeProducts", "slices-before-products", "bool", "true",
+           "move the slices before products too">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def FuseMaps : Pass<"sluice-fuse-maps", "::mlir::func::FuncOp"> {
   let summary = "fuse maps into the maps that use them";
   let description = [{

@@ -21,6 +21,9 @@ namespace sluice::ir {
 /// Returns the labels of the patterns that `sluice-simplify-views` applies without `phases`.
 std::vector<std::string> viewRewrites(mlir::MLIRContext &context);
 
+/// Attribute of a function that `sluice-split-choices` has changed.
+inline constexpr llvm::StringLiteral kChoicesSplitAttr = "sluice.split_choices";
+
 /// Does the work of the pass `sluice-heads-in-rows`. Returns the number of changed products.
 unsigned headsInRows(mlir::FunctionOpInterface function, int64_t lanes);
 

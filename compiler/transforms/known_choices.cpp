@@ -1,0 +1,234 @@
+#include "compiler/transforms/known_choices.h"
+
+#include <map>
+
+#include "compiler/dialect/sluice/tensors.h"
+#include "compiler/transforms/row_boxes.h"
+#include "compiler/transforms/view_patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+/// Of a row whose elements differ, or of an element that is none of the operands.
+constexpr unsigned kOpen = ~0U;
+
+/// What a scalar depends on in a map's body.
+struct Cone {
+  llvm::SmallSetVector<Operation *, 8> body; ///< operands first
+  llvm::SmallSetVector<BlockArgument, 4> arguments;
+
+  void add(Value scalar) {
+    if (auto argument = llvm::dyn_cast<BlockArgument>(scalar)) {
+      arguments.insert(argument);
+      return;
+    }
+    Operation *op = scalar.getDefiningOp();
+    if (body.contains(op))
+      return;
+    llvm::for_each(op->getOperands(), [&](Value operand) { add(operand); });
+    body.insert(op);
+  }
+};
+
+Cone coneOf(Value scalar) {
+  Cone cone;
+  cone.add(scalar);
+  return cone;
+}
+
+} // namespace
+
+bool KnownChoices::isKnown(Value scalar) const {
+  const Cone cone = coneOf(scalar);
+  return !cone.arguments.empty() && llvm::all_of(cone.arguments, [&](BlockArgument argument) {
+    return map().getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>() != nullptr;
+  });
+}
+
+/// What a scalar that constants make is, element by element; booleans are 0 and 1.
+std::vector<double> KnownChoices::valuesOf(Value scalar) const {
+  const Cone cone = coneOf(scalar);
+  llvm::SmallVector<Value> inputs;
+  llvm::SmallVector<reference::Tensor> tensors;
+  for (const BlockArgument argument : cone.arguments) {
+    inputs.push_back(map().getInputs()[argument.getArgNumber()]);
+    tensors.push_back(toTensor(inputs.back().getDefiningOp<ConstantOp>().getValue()));
+  }
+  if (cone.body.empty())
+    return std::move(tensors.front().values);
+  OpBuilder builder(map().getOperation());
+  auto made = builder.create<MapOp>(
+      map().getLoc(), inputs, [&](OpBuilder &b, Location where, ValueRange arguments) -> Value {
+        IRMapping mapping;
+        for (auto [from, to] : llvm::zip_equal(cone.arguments, arguments))
+          mapping.map(Value(from), to);
+        for (Operation *op : cone.body)
+          b.clone(*op, mapping);
+        const Value value = mapping.lookup(scalar);
+        if (!value.getType().isInteger(1))
+          return value;
+        const Value one = b.create<arith::ConstantOp>(where, b.getF32FloatAttr(1));
+        const Value zero = b.create<arith::ConstantOp>(where, b.getF32FloatAttr(0));
+        return b.create<arith::SelectOp>(where, value, one, zero);
+      });
+  llvm::SmallVector<const reference::Tensor *> operands;
+  for (const reference::Tensor &tensor : tensors)
+    operands.push_back(&tensor);
+  reference::Tensors values =
+      llvm::cast<ReferenceInterface>(made.getOperation()).evaluate(operands);
+  made.erase();
+  return std::move(values.front().values);
+}
+
+void KnownChoices::findChoices() {
+  for (Operation &op : map().getBody().front().without_terminator()) {
+    if (isKnown(op.getResult(0)))
+      continue;
+    if (auto select = llvm::dyn_cast<arith::SelectOp>(op); select && isKnown(select.getCondition()))
+      add(op, select.getCondition(), [](double value) { return value != 0 ? 1U : 2U; });
+    if (!llvm::isa<arith::MulFOp>(op))
+      continue;
+    // x * 1 is x; x * 0 is not 0 where x is infinite.
+    for (const unsigned other : {0U, 1U})
+      if (isKnown(op.getOperand(1 - other)) && isMask(op.getOperand(1 - other)))
+        add(op, op.getOperand(1 - other), [&](double value) { return value == 1 ? other : kOpen; });
+  }
+}
+
+/// Whether a scalar is an operand that is 0 or 1 everywhere.
+bool KnownChoices::isMask(Value scalar) const {
+  return llvm::isa<BlockArgument>(scalar) &&
+         llvm::all_of(valuesOf(scalar), [](double value) { return value == 0 || value == 1; });
+}
+
+void KnownChoices::add(Operation &op, Value by, llvm::function_ref<unsigned(double)> operandFor) {
+  Choice choice{&op, {}};
+  for (const double value : valuesOf(by))
+    choice.operand.push_back(operandFor(value));
+  choices.push_back(std::move(choice));
+}
+
+/// Numbers the rows by what all of their elements choose.
+void KnownChoices::numberRows(int64_t dim, int64_t lanes) {
+  const auto shape = shapeOf(map().getResult());
+  const auto cells = NumberedRows::extents(shape, dim, lanes);
+  int64_t count = 1, inner = 1; // rows; elements between neighbours along the data dimension
+  for (auto [axis, extent] : llvm::enumerate(cells)) {
+    count *= extent;
+    inner *= static_cast<int64_t>(axis) > dim ? extent : 1;
+  }
+  std::map<Outcomes, unsigned> known;
+  for (int64_t row = 0; row < count; ++row) {
+    const int64_t place = row / inner % cells[dim] * lanes;
+    const int64_t first = (row / (inner * cells[dim]) * shape[dim] + place) * inner + row % inner;
+    const int64_t used = std::min(lanes, shape[dim] - place);
+    Outcomes outcomes;
+    for (const Choice &choice : choices) {
+      const unsigned *elements = &choice.operand[first];
+      unsigned outcome = *elements;
+      for (int64_t k = 1; k < used; ++k)
+        if (elements[k * inner] != outcome)
+          outcome = kOpen;
+      outcomes.push_back(outcome);
+    }
+    const auto [number, added] = known.try_emplace(outcomes, outcomesOf.size());
+    if (added)
+      outcomesOf.push_back(outcomes);
+    rows.push_back(number->second);
+  }
+}
+
+/// The scalar that another one is in rows with these outcomes.
+Value KnownChoices::resolved(Value scalar, const Outcomes &outcomes) const {
+  while (Operation *op = scalar.getDefiningOp()) {
+    const auto *const choice = std::find_if(choices.data(), choices.data() + choices.size(),
+                                            [&](const Choice &one) { return one.op == op; });
+    if (choice == choices.data() + choices.size())
+      break;
+    const unsigned outcome = outcomes[choice - choices.data()];
+    if (outcome == kOpen)
+      break;
+    scalar = op->getOperand(outcome);
+  }
+  return scalar;
+}
+
+Variant KnownChoices::variantOf(const Outcomes &outcomes) const {
+  Variant variant;
+  const auto add = [&](auto &self, Value scalar) -> Value {
+    scalar = resolved(scalar, outcomes);
+    if (auto argument = llvm::dyn_cast<BlockArgument>(scalar)) {
+      variant.operands.insert(argument.getArgNumber());
+    } else if (Operation *op = scalar.getDefiningOp(); !variant.body.contains(op)) {
+      llvm::for_each(op->getOperands(), [&](Value operand) { self(self, operand); });
+      variant.body.insert(op);
+    }
+    return scalar;
+  };
+  variant.result = add(add, map().getBody().front().getTerminator()->getOperand(0));
+  llvm::APFloat value(0.0F);
+  if (matchPattern(variant.result, m_ConstantFloat(&value)))
+    variant.constant = value.convertToFloat();
+  return variant;
+}
+
+std::optional<KnownChoices> KnownChoices::of(MapOp map, int64_t dim, int64_t lanes) {
+  KnownChoices known(map);
+  known.findChoices();
+  if (known.choices.empty())
+    return std::nullopt;
+  known.numberRows(dim, lanes);
+  for (const Outcomes &outcomes : known.outcomesOf)
+    known.bodies.push_back(known.variantOf(outcomes));
+  if (llvm::all_of(known.outcomesOf, [](const Outcomes &outcomes) {
+        return llvm::all_of(outcomes, [](unsigned outcome) { return outcome == kOpen; });
+      }))
+    return std::nullopt;
+  return known;
+}
+
+Value KnownChoices::move(OpBuilder &builder, unsigned number, llvm::ArrayRef<int64_t> starts,
+                         llvm::ArrayRef<int64_t> sizes) const {
+  const Variant &variant = bodies[number];
+  if (variant.constant) {
+    reference::Tensor tensor(std::vector<int64_t>(sizes.begin(), sizes.end()));
+    std::fill(tensor.values.begin(), tensor.values.end(), *variant.constant);
+    return builder.create<ConstantOp>(map().getLoc(), toElements(tensor, builder.getContext()));
+  }
+  const auto operand = llvm::cast<BlockArgument>(variant.result).getArgNumber();
+  const llvm::SmallVector<int64_t, 4> steps(sizes.size(), 1);
+  return sliced(builder, map().getLoc(), map().getInputs()[operand], starts, sizes, steps);
+}
+
+Value KnownChoices::compute(OpBuilder &builder, unsigned number,
+                            llvm::function_ref<Value(Value operand)> part,
+                            RankedTensorType type) const {
+  const Variant &variant = bodies[number];
+  llvm::SmallVector<unsigned> operands(variant.operands.begin(), variant.operands.end());
+  if (operands.empty())
+    operands.push_back(0); // a function of constants
+  llvm::SmallVector<Value> inputs;
+  for (const unsigned operand : operands)
+    inputs.push_back(part(map().getInputs()[operand]));
+  auto made = builder.create<MapOp>(
+      map().getLoc(), inputs, [&](OpBuilder &b, Location, ValueRange arguments) {
+        IRMapping mapping;
+        for (auto [operand, argument] : llvm::zip_equal(operands, arguments))
+          mapping.map(Value(map().getBody().getArgument(operand)), argument);
+        for (Operation *op : variant.body) {
+          for (const Value scalar : op->getOperands())
+            mapping.map(scalar, mapping.lookup(resolved(scalar, outcomesOf[number])));
+          b.clone(*op, mapping);
+        }
+        return mapping.lookup(variant.result);
+      });
+  made.getResult().setType(type);
+  return made.getResult();
+}
+
+} // namespace sluice::ir

@@ -1,0 +1,358 @@
+#include "compiler/transforms/passes.h"
+
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "compiler/dialect/sluice/model_tensor.h"
+#include "compiler/dialect/sluice/operations.h"
+#include "compiler/transforms/known_choices.h"
+#include "compiler/transforms/row_boxes.h"
+#include "compiler/transforms/view_patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+#define GEN_PASS_DEF_SPLITCHOICES
+#include "compiler/transforms/passes.h.inc"
+
+namespace {
+
+using Extents = llvm::SmallVector<int64_t, 4>;
+
+/// Most pieces of one result: the time to compile a concatenation grows with its operands.
+constexpr size_t kMostPieces = 1024;
+
+/// Whether an operand may be read as a sum that is not rounded yet: a slice of it is rounded.
+bool mayBeSum(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (llvm::isa_and_nonnull<ViewInterface>(op)) {
+    if (llvm::any_of(op->getOperands().drop_front(), mayBeSum))
+      return true;
+    op = op->getOperand(0).getDefiningOp();
+  }
+  return op && !llvm::isa<ConstantOp, MapOp>(op) && llvm::isa<IndexSpaceInterface>(op);
+}
+
+int64_t elementsOf(llvm::ArrayRef<int64_t> sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes)
+    count *= size;
+  return count;
+}
+
+/// Builds what a map computes from pieces, one for each box of rows.
+class Pieces {
+public:
+  Pieces(OpBuilder &builder, MapOp map, const KnownChoices &choices, int64_t dim)
+      : builder(builder), map(map), choices(choices), dim(dim) {}
+
+  /// Returns the value of each box. `boxes` are boxes of the map; their numbers are variants.
+  llvm::SmallVector<Value> build(llvm::ArrayRef<RowBox> boxes) {
+    llvm::SmallVector<Value> values(boxes.size());
+    std::map<std::pair<unsigned, int64_t>, llvm::SmallVector<size_t>> computed;
+    for (auto [i, box] : llvm::enumerate(boxes))
+      if (choices.variants()[box.number].isMoved())
+        values[i] = choices.move(builder, box.number, box.starts, box.sizes);
+      else
+        computed[{box.number, box.sizes[dim]}].push_back(i);
+    // One map computes all rows of a variant: the planner divides the rows of a map among the
+    // cores.
+    for (const auto &[key, members] : computed)
+      if (readsSums(key.first))
+        ofWhole(boxes, members, values);
+      else if (members.size() == 1)
+        values[members[0]] = ofSlices(boxes[members[0]]);
+      else
+        ofPacked(boxes, members, values);
+    return values;
+  }
+
+private:
+  OpBuilder &builder;
+  MapOp map;
+  const KnownChoices &choices;
+  int64_t dim;
+
+  [[nodiscard]] bool readsSums(unsigned number) {
+    return llvm::any_of(choices.variants()[number].operands,
+                        [&](unsigned operand) { return mayBeSum(map.getInputs()[operand]); });
+  }
+
+  Value slice(Value value, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes) {
+    return sliced(builder, map.getLoc(), value, starts, sizes, Extents(sizes.size(), 1));
+  }
+
+  /// Slices of a map of all elements, which reads sums before they are rounded to rows. No row is
+  /// computed that nothing reads.
+  void ofWhole(llvm::ArrayRef<RowBox> boxes, llvm::ArrayRef<size_t> members,
+               llvm::MutableArrayRef<Value> values) {
+    const Value whole = choices.compute(
+        builder, boxes[members[0]].number, [](Value operand) { return operand; }, map.getType());
+    for (const size_t i : members)
+      values[i] = slice(whole, boxes[i].starts, boxes[i].sizes);
+  }
+
+  Value ofSlices(const RowBox &box) {
+    return choices.compute(
+        builder, box.number, [&](Value operand) { return slice(operand, box.starts, box.sizes); },
+        withShape(map.getType(), box.sizes, dim));
+  }
+
+  /// Slices of a map of the elements of all boxes, line by line along the data dimension.
+  void ofPacked(llvm::ArrayRef<RowBox> boxes, llvm::ArrayRef<size_t> members,
+                llvm::MutableArrayRef<Value> values) {
+    const int64_t extent = boxes[members[0]].sizes[dim];
+    int64_t lines = 0;
+    for (const size_t i : members)
+      lines += elementsOf(boxes[i].sizes) / extent;
+    const auto packed = [&](Value operand) {
+      llvm::SmallVector<Value> parts;
+      for (const size_t i : members)
+        parts.push_back(inLines(slice(operand, boxes[i].starts, boxes[i].sizes)));
+      return typed(builder.create<ConcatOp>(map.getLoc(), parts, 0), {lines, extent},
+                   dataDim(operand) ? std::optional<int64_t>(1) : std::nullopt);
+    };
+    const Value all = choices.compute(builder, boxes[members[0]].number, packed,
+                                      withShape(map.getType(), {lines, extent}, 1));
+    int64_t first = 0;
+    for (const size_t i : members) {
+      const int64_t count = elementsOf(boxes[i].sizes) / extent;
+      values[i] = fromLines(slice(all, {first, 0}, {count, extent}), boxes[i].sizes);
+      first += count;
+    }
+  }
+
+  template <typename View>
+  Value typed(View view, llvm::ArrayRef<int64_t> shape, std::optional<int64_t> axis) {
+    view.getResult().setType(
+        withShape(llvm::cast<RankedTensorType>(view.getResult().getType()), shape, axis));
+    return view.getResult();
+  }
+
+  /// The axes with the data dimension last.
+  Extents lastOrder() {
+    Extents order;
+    for (int64_t axis = 0; axis < map.getType().getRank(); ++axis)
+      if (axis != dim)
+        order.push_back(axis);
+    order.push_back(dim);
+    return order;
+  }
+
+  Value inLines(Value value) {
+    const std::optional<int64_t> own = dataDim(value);
+    const Extents order = lastOrder();
+    Extents moved;
+    for (const int64_t axis : order)
+      moved.push_back(shapeOf(value)[axis]);
+    const int64_t extent = moved.back(), rank = moved.size();
+    if (!llvm::is_sorted(order))
+      value = typed(builder.create<TransposeOp>(map.getLoc(), value, order), moved,
+                    own ? std::optional(rank - 1) : std::nullopt);
+    if (rank == 2)
+      return value;
+    return typed(builder.create<ReshapeOp>(map.getLoc(), value,
+                                           llvm::ArrayRef{elementsOf(moved) / extent, extent}),
+                 {elementsOf(moved) / extent, extent},
+                 own ? std::optional<int64_t>(1) : std::nullopt);
+  }
+
+  Value fromLines(Value lines, llvm::ArrayRef<int64_t> sizes) {
+    const Extents order = lastOrder();
+    Extents moved, back(order.size());
+    for (auto [place, axis] : llvm::enumerate(order)) {
+      moved.push_back(sizes[axis]);
+      back[axis] = static_cast<int64_t>(place);
+    }
+    const auto rank = static_cast<int64_t>(moved.size());
+    if (rank != 2)
+      lines = typed(builder.create<ReshapeOp>(map.getLoc(), lines, moved), moved, rank - 1);
+    if (llvm::is_sorted(order))
+      return lines;
+    return typed(builder.create<TransposeOp>(map.getLoc(), lines, back), sizes, dim);
+  }
+};
+
+struct SplitChoices : impl::SplitChoicesBase<SplitChoices> {
+  using SplitChoicesBase::SplitChoicesBase;
+
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    if (splitAll<ReduceOp>() + splitAll<MapOp>() == 0)
+      return;
+    getOperation()->setAttr(kChoicesSplitAttr, UnitAttr::get(&getContext()));
+    if (failed(simplify()))
+      signalPassFailure();
+  }
+
+private:
+  template <typename Op> unsigned splitAll() {
+    unsigned changed = 0;
+    for (Op op : llvm::to_vector(getOperation().getFunctionBody().front().getOps<Op>()))
+      changed += split(op) ? 1 : 0;
+    return changed;
+  }
+
+  /// The slices that the pieces read move towards the inputs, and maps of constants are known.
+  LogicalResult simplify() {
+    OpPassManager passes(func::FuncOp::getOperationName());
+    passes.addPass(createRemoveDeadCode());
+    SimplifyViewsOptions views;
+    views.without = *without;
+    passes.addPass(createFoldConstants());
+    passes.addPass(createSimplifyViews(views));
+    if (slicesBeforeProducts)
+      passes.addPass(createSlicesBeforeProducts());
+    passes.addPass(createFoldConstants());
+    passes.addPass(createFuseMaps());
+    return runPipeline(passes, getOperation());
+  }
+
+  /// Puts the pieces in the place of an operation.
+  static void replace(Operation *op, Value by) {
+    keepModelTensor(op->getResult(0), by);
+    op->getResult(0).replaceAllUsesWith(by);
+    op->erase();
+  }
+
+  bool split(MapOp map) {
+    const std::optional<int64_t> dim = dataDim(map.getResult());
+    if (!dim || shapeOf(map.getResult()).empty())
+      return false;
+    const std::optional<KnownChoices> choices = KnownChoices::of(map, *dim, lanes);
+    if (!choices || !isWorthwhile(map, *choices))
+      return false;
+    const NumberedRows rows(shapeOf(map.getResult()), *dim, lanes, choices->numbers());
+    const auto boxes = rows.boxes(kMostPieces);
+    if (!boxes)
+      return false;
+    OpBuilder builder(map);
+    const auto values = Pieces(builder, map, *choices, *dim).build(*boxes);
+    replace(map, rows.joined(builder, map.getLoc(), map.getType(), values));
+    return true;
+  }
+
+  /// Whether every row needs at most the passes that it needed: a sum is rounded to a row where
+  /// two variants read it, one of which computes.
+  static bool isWorthwhile(MapOp map, const KnownChoices &choices) {
+    if (llvm::all_of(choices.variants(),
+                     [](const Variant &one) { return one.constant.has_value(); }))
+      return false; // a constant
+    for (unsigned operand = 0; operand < map.getInputs().size(); ++operand) {
+      size_t readers = 0, computing = 0;
+      for (const Variant &one : choices.variants())
+        if (one.operands.contains(operand)) {
+          ++readers;
+          computing += one.isMoved() ? 0 : 1;
+        }
+      if (readers > 1 && computing != 0 && mayBeSum(map.getInputs()[operand]))
+        return false;
+    }
+    return true;
+  }
+
+  /// A row of the result of a reduction: which row along the reduced axis, by which variant.
+  struct Chosen {
+    int64_t at;
+    unsigned number;
+    bool operator<(const Chosen &other) const {
+      return std::tie(at, number) < std::tie(other.at, other.number);
+    }
+  };
+
+  /// The reduction of rows all but one of which are neutral is that one.
+  bool split(ReduceOp reduce) {
+    auto map = reduce.getInput().getDefiningOp<MapOp>();
+    const std::optional<int64_t> dim = dataDim(reduce.getInput());
+    const std::optional<double> neutral = neutralOf(reduce.getMonoid());
+    if (!map || !map.getResult().hasOneUse() || !dim || !neutral || reduce.getAxes().size() != 1 ||
+        reduce.getAxes().front() == *dim)
+      return false;
+    const std::optional<KnownChoices> choices = KnownChoices::of(map, *dim, lanes);
+    if (!choices)
+      return false;
+    const int64_t axis = reduce.getAxes().front();
+    std::vector<Chosen> kinds;
+    const auto numbers = chosenRows(*choices, *neutral, axis, *dim, kinds);
+    if (!numbers)
+      return false;
+    Extents shape(shapeOf(map.getResult()));
+    shape[axis] = 1;
+    const NumberedRows rows(shape, *dim, lanes, *numbers);
+    auto boxes = rows.boxes(kMostPieces);
+    if (!boxes)
+      return false;
+    for (RowBox &box : *boxes)
+      std::tie(box.starts[axis], box.number) =
+          std::pair(kinds[box.number].at, kinds[box.number].number);
+    OpBuilder builder(reduce);
+    const auto values = Pieces(builder, map, *choices, *dim).build(*boxes);
+    Value value =
+        rows.joined(builder, reduce.getLoc(), withShape(map.getType(), shape, dim), values);
+    if (!reduce.getKeepdims()) {
+      value = builder.create<SqueezeOp>(reduce.getLoc(), value, reduce.getAxes());
+      value.setType(reduce.getType());
+    }
+    replace(reduce, value);
+    map.erase();
+    return true;
+  }
+
+  /// Numbers the rows of a reduction by what they are of its operand; nothing if one is of several
+  /// rows.
+  std::optional<std::vector<unsigned>> chosenRows(const KnownChoices &choices, double neutral,
+                                                  int64_t axis, int64_t dim,
+                                                  std::vector<Chosen> &kinds) {
+    const std::vector<unsigned> &numbers = choices.numbers();
+    const Extents cells = NumberedRows::extents(choices.shape(), dim, lanes);
+    const int64_t extent = cells[axis];
+    const int64_t inner = elementsOf(llvm::ArrayRef(cells).drop_front(axis + 1));
+    std::map<Chosen, unsigned> known;
+    std::vector<unsigned> found;
+    bool reads = false;
+    for (int64_t first = 0; first < static_cast<int64_t>(numbers.size()); first += extent * inner)
+      for (int64_t i = first; i < first + inner; ++i) {
+        std::optional<Chosen> row;
+        for (int64_t k = 0; k < extent; ++k) {
+          const unsigned number = numbers[i + k * inner];
+          if (choices.variants()[number].constant == neutral)
+            continue;
+          if (row)
+            return std::nullopt;
+          row = Chosen{k, number};
+        }
+        reads |= row.has_value();
+        const Chosen one = row.value_or(Chosen{0, numbers[i]});
+        const auto [kind, added] = known.try_emplace(one, kinds.size());
+        if (added)
+          kinds.push_back(one);
+        found.push_back(kind->second);
+      }
+    return reads ? std::optional(std::move(found)) : std::nullopt;
+  }
+
+  /// The value that changes no other one by a reduction.
+  static std::optional<double> neutralOf(Monoid monoid) {
+    switch (monoid) {
+    case Monoid::Sum:
+      return 0;
+    case Monoid::Product:
+      return 1;
+    case Monoid::Max:
+      return -std::numeric_limits<double>::infinity();
+    case Monoid::Min:
+      return std::numeric_limits<double>::infinity();
+    default:
+      return std::nullopt;
+    }
+  }
+};
+
+} // namespace
+} // namespace sluice::ir
