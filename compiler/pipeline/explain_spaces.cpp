@@ -3,9 +3,11 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/index_space/cost.h"
 #include "compiler/index_space/through.h"
+#include "compiler/index_space/zero_blocks.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace sluice::pipeline {
@@ -44,7 +46,8 @@ SpaceTensor tensorOf(Value value, const Projection &projection, const space::Reg
   return tensor;
 }
 
-SpaceLoop loopOf(const IndexSpace &space, unsigned index, const space::RowLayouts &layouts) {
+SpaceLoop loopOf(const IndexSpace &space, unsigned index, const space::RowLayouts &layouts,
+                 const std::optional<space::ConstantProduct> &sparse) {
   const space::Loop &loop = space.loops[index];
   SpaceLoop result;
   result.extent = loop.extent;
@@ -56,10 +59,14 @@ SpaceLoop loopOf(const IndexSpace &space, unsigned index, const space::RowLayout
   if (const auto block = stepBlock(space, index, layouts)) {
     for (const Projection &one : space.operands)
       result.shared.push_back({sharedElements(one, *block, index), elementsOf(one, *block)});
+    if (sparse) {
+      const auto [both, all] = sparse->shared(*block, index);
+      result.shared[sparse->operand()] = {both, all};
+    }
     for (const Projection &one : space.results)
       result.shared.push_back({sharedElements(one, *block, index), elementsOf(one, *block)});
   }
-  result.next = marginalCost(space, index, layouts);
+  result.next = sparse ? sparse->marginalCost(index) : marginalCost(space, index, layouts);
   return result;
 }
 
@@ -114,9 +121,20 @@ Seen seenBy(ir::IndexSpaceInterface op, int64_t lanes) {
   return seen;
 }
 
+/// The elements of the constant factor of a product; none if both factors are computed.
+std::vector<double> weightsOf(const Seen &seen) {
+  for (const Value operand : seen.operands)
+    if (auto constant = operand.getDefiningOp<ir::ConstantOp>();
+        constant && seen.space.work == space::Work::Product)
+      return std::move(ir::toTensor(constant.getValue()).values);
+  return {};
+}
+
 OperationSpace spaceOf(ir::IndexSpaceInterface op, int64_t lanes) {
   const Seen seen = seenBy(op, lanes);
   const auto &[space, layouts, operands, views] = seen;
+  const std::vector<double> weights = weightsOf(seen);
+  const auto sparse = space::ConstantProduct::of(space, layouts, weights);
 
   OperationSpace explained;
   const auto nodes = ir::nodesOf(op->getLoc());
@@ -126,7 +144,7 @@ OperationSpace spaceOf(ir::IndexSpaceInterface op, int64_t lanes) {
                    : space.work == space::Work::Pass  ? "passes"
                                                       : "";
   for (unsigned loop = 0; loop < space.loops.size(); ++loop)
-    explained.loops.push_back(loopOf(space, loop, layouts));
+    explained.loops.push_back(loopOf(space, loop, layouts, sparse));
   const space::Region block = rowBlock(space, layouts);
   for (const auto &[value, projection, names] : llvm::zip_equal(operands, space.operands, views)) {
     explained.operands.push_back(tensorOf(value, projection, block));
@@ -136,8 +154,9 @@ OperationSpace spaceOf(ir::IndexSpaceInterface op, int64_t lanes) {
     explained.results.push_back(tensorOf(value, projection, block));
   explained.blockStart = plain(block.start);
   explained.blockShape = plain(block.extents);
-  explained.block = costOf(space, block, layouts);
-  explained.whole = costOf(space, space.whole(), layouts);
+  const space::Region all = space.whole();
+  explained.block = sparse ? sparse->costOf(block) : costOf(space, block, layouts);
+  explained.whole = sparse ? sparse->costOf(all) : costOf(space, all, layouts);
   return explained;
 }
 

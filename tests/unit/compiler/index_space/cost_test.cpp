@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/index_space/cost.h"
+#include "compiler/index_space/zero_blocks.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -38,6 +39,55 @@ TEST_F(Costs, ALinearLayer) {
   EXPECT_EQ(marginalCost(space, 0, layouts), (Cost{5, 1, 5, 0, 6}));
   EXPECT_EQ(marginalCost(space, 1, layouts), (Cost{0, 1, 5, 5, 1}));
   EXPECT_EQ(marginalCost(space, 2, layouts), (Cost{1, 0, 1, 1, 1}));
+}
+
+TEST_F(Costs, ABlockDiagonalFactor) {
+  // [4 32!] @ [32 32] on 8 lanes, zero outside of four blocks [8 8].
+  IndexSpace space;
+  space.loops = {{4}, {32}, {32, LoopKind::Reduced}};
+  space.operands = {elements("(i, n, k) -> (i, k)", {4, 32}),
+                    elements("(i, n, k) -> (k, n)", {32, 32})};
+  space.results = {elements("(i, n, k) -> (i, n)", {4, 32})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {1, std::nullopt}, {1}};
+  std::vector<double> weights(size_t{32} * 32);
+  for (size_t k = 0; k < 32; ++k)
+    for (size_t n = k / 8 * 8; n < k / 8 * 8 + 8; ++n)
+      weights[k * 32 + n] = 1;
+  const auto product = ConstantProduct::of(space, layouts, weights);
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->operand(), 0U);
+  EXPECT_EQ(product->costOf(space.whole()), (Cost{16, 16, 16, 4, 32}));
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{16, 16, 64, 16, 32}));
+  EXPECT_EQ(product->costOf(rowBlock(space, layouts)), (Cost{1, 1, 1, 1, 2}));
+  // A sample more: one row. Eight features more: another row of the sample, another block.
+  EXPECT_EQ(product->marginalCost(0), (Cost{1, 1, 1, 0, 2}));
+  EXPECT_EQ(product->marginalCost(1), (Cost{1, 1, 1, 1, 2}));
+  const auto features = product->shared(*stepBlock(space, 1, layouts), 1);
+  EXPECT_EQ(features.elements, 0);
+  EXPECT_EQ(features.of, 8);
+  // Without a zero there is nothing to leave out.
+  EXPECT_FALSE(ConstantProduct::of(space, layouts, std::vector<double>(32 * 32, 1)));
+}
+
+TEST_F(Costs, ADepthwiseWindowWithABorder) {
+  // 16 channels in the lanes, 6 positions of a window of 3: a tap outside is no product.
+  IndexSpace space;
+  space.loops = {{6}, {16}, {16, LoopKind::Reduced}, {3, LoopKind::Reduced}};
+  space.operands = {elements("(y, o, c, k) -> (y + k - 1, c)", {6, 16}),
+                    elements("(y, o, c, k) -> (o, c, k)", {16, 16, 3})};
+  space.operands[0].outside = 0;
+  space.results = {elements("(y, o, c, k) -> (y, o)", {6, 16})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {1, std::nullopt}, {1}};
+  std::vector<double> weights(size_t{16} * 16 * 3);
+  for (size_t o = 0; o < 16; ++o)
+    std::fill_n(&weights[(o * 16 + o) * 3], 3, 1);
+  const auto product = ConstantProduct::of(space, layouts, weights);
+  ASSERT_TRUE(product);
+  // Two rows of 16 taps: 4 positions of three, 2 of two.
+  EXPECT_EQ(product->costOf(space.whole()), (Cost{12, 12, 32, 6, 24}));
+  EXPECT_EQ(product->shared(*stepBlock(space, 0, layouts), 0).elements, 2 * 8);
 }
 
 TEST_F(Costs, AWindowAlongRows) {
