@@ -50,7 +50,7 @@ bool KnownChoices::isKnown(Value scalar) const {
   });
 }
 
-/// What a scalar that constants make is, element by element; booleans are 0 and 1.
+/// Returns the elements of a scalar that constants alone determine; booleans are 0 and 1.
 std::vector<double> KnownChoices::valuesOf(Value scalar) const {
   const Cone cone = coneOf(scalar);
   llvm::SmallVector<Value> inputs;

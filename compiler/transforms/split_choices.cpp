@@ -266,7 +266,7 @@ private:
     }
   };
 
-  /// The reduction of rows all but one of which are neutral is that one.
+  /// Where all rows but one are neutral, the result of the reduction is that row.
   bool split(ReduceOp reduce) {
     auto map = reduce.getInput().getDefiningOp<MapOp>();
     const std::optional<int64_t> dim = dataDim(reduce.getInput());

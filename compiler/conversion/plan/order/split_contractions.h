@@ -1,6 +1,6 @@
-// Sums of products that several cores compute in parts: where the rows of a stage are shared out
-// over the cores without a remainder and the share of one ends within a row, two cores; where a
-// stage has a few long rows, a chain of cores.
+// Several cores may compute a sum of products in parts. Two cores do where the rows of a stage are
+// shared out without a remainder and the share of one core ends within a row. A chain of cores does
+// where a stage has a few long rows.
 #pragma once
 
 #include <map>

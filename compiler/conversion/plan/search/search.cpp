@@ -22,8 +22,8 @@ constexpr unsigned kRounds = 7, kSplits = 4;
 /// Rows of a stage for each core from which on it is long, and from which on its rows are not
 /// split.
 constexpr size_t kLongStage = 16, kSplitStage = 32;
-/// Products of a row from which on a chain of cores may be worth the way from one to the next, and
-/// by how many products the way is bridged that are tried.
+/// A chain of cores is tried for rows of at least so many products, and with so many products more
+/// for each core of the chain than for the one before.
 constexpr size_t kLongRow = 32;
 constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
 /// What a candidate costs that is built and timed, in beats of an inference, and what one costs
