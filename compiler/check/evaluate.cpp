@@ -108,14 +108,9 @@ bool hasZeroWeights(Operation &op, const std::vector<Spread> &operands) {
 
 /// Whether a view puts a number that is rounded where its input has no element.
 bool hasRoundedValue(Operation &op) {
-  const auto isRounded = [](const llvm::APFloat &value) {
-    const double exact = value.convertToDouble();
-    return nearestBf16(exact) != exact;
-  };
-  if (auto pad = llvm::dyn_cast<ir::PadOp>(op))
-    return isRounded(pad.getValue());
-  auto window = llvm::dyn_cast<ir::WindowOp>(op);
-  return window && isRounded(window.getValue());
+  auto view = llvm::dyn_cast<ir::ViewInterface>(op);
+  const auto outside = view && view.addsElements() ? view.pieces().outside : std::nullopt;
+  return outside && nearestBf16(*outside) != *outside;
 }
 
 /// An operand of a product that is written as weights when it is computed must be finite.

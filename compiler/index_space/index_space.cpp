@@ -13,15 +13,6 @@ namespace {
 /// The first and the last index a space asks for are computed without overflow.
 constexpr int64_t kFarthest = int64_t{1} << 62;
 
-bool isAffine(AffineMap map) {
-  bool affine = map.getNumSymbols() == 0;
-  map.walkExprs([&](AffineExpr expr) {
-    affine &= !llvm::is_contained(
-        {AffineExprKind::Mod, AffineExprKind::FloorDiv, AffineExprKind::CeilDiv}, expr.getKind());
-  });
-  return affine;
-}
-
 class Verifier {
 public:
   Verifier(const IndexSpace &space, std::string &why) : space(space), why(why) {}

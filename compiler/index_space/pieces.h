@@ -31,6 +31,17 @@ struct Pieces {
   std::optional<double> outside; ///< value of elements outside an operand; nothing: there are none
 };
 
+/// Checks the rules of pieces. Returns false if one is broken; `why` is then a sentence that ends
+/// in the id of the first broken rule:
+///  IS-SHAPE   a piece has an index and steps for each axis of its operand and of the result
+///  IS-EMPTY   no loop has an extent below 1
+///  IS-INSIDE  no piece leaves the result, nor its operand unless Pieces::outside has a value
+///  IS-COVER   exactly one point of one piece writes each element of the result
+bool verify(const Pieces &view, std::string &why);
+
+/// Returns whether a piece has points outside its operand.
+bool leaves(const Pieces &view, const Piece &piece);
+
 /// Returns a piece with a loop along each axis of a result. No loop moves along the operand.
 Piece loopsOver(ExtentsRef result, size_t operandRank);
 

@@ -71,6 +71,16 @@ int64_t Region::size() const {
                  : std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
+bool isAffine(mlir::AffineMap map) {
+  using mlir::AffineExprKind;
+  bool affine = map.getNumSymbols() == 0;
+  map.walkExprs([&](mlir::AffineExpr expr) {
+    affine &= !llvm::is_contained(
+        {AffineExprKind::Mod, AffineExprKind::FloorDiv, AffineExprKind::CeilDiv}, expr.getKind());
+  });
+  return affine;
+}
+
 Region wholeOf(ExtentsRef extents) { return {Extents(extents.size(), 0), Extents(extents)}; }
 
 Region intersection(const Region &a, const Region &b) {

@@ -33,6 +33,9 @@ Region wholeOf(ExtentsRef extents);
 /// Returns the intersection of two boxes of equal rank; it may be empty.
 Region intersection(const Region &a, const Region &b);
 
+/// Returns whether a map has neither divisions nor symbols.
+bool isAffine(mlir::AffineMap map);
+
 /// A map from the points of an index space to regions of a tensor. An affine map without divisions
 /// gives the first element of a region. All regions have the same shape.
 struct Projection {

@@ -16,14 +16,14 @@ namespace sluice::space {
 namespace {
 
 /// Along one axis: what of the tensor a part gets, and its map into that.
-struct Cut {
+struct Lattice {
   int64_t start = 0, size = 1, step = 1;
   AffineExpr map;
 };
 
 /// The indices that a projection asks for along an axis lie on a lattice: the
 /// part's tensor is that lattice, inside the tensor.
-Cut cutOf(const Projection &moved, unsigned axis, const IndexSpace &space) {
+Lattice latticeOf(const Projection &moved, unsigned axis, const IndexSpace &space) {
   int64_t low = moved.offset(axis), high = low, common = 0;
   for (auto [loop, of] : llvm::enumerate(space.loops)) {
     const int64_t step = moved.step(axis, loop);
@@ -32,7 +32,7 @@ Cut cutOf(const Projection &moved, unsigned axis, const IndexSpace &space) {
     (step < 0 ? low : high) += step * (of.extent - 1);
     common = std::gcd(common, step);
   }
-  Cut cut;
+  Lattice cut;
   cut.step = moved.region[axis] == 1 && common > 0 ? common : 1;
   const int64_t extent = moved.tensor[axis], last = high + moved.region[axis] - 1;
   // Positions on the lattice, counted from its lowest index, that are elements.
@@ -78,7 +78,7 @@ Slice cut(Projection &projection, unsigned loop, const Share &share, const Index
   Slice slice;
   llvm::SmallVector<AffineExpr> maps;
   for (unsigned axis = 0; axis < projection.rank(); ++axis) {
-    const Cut one = cutOf(projection, axis, part);
+    const Lattice one = latticeOf(projection, axis, part);
     slice.starts.push_back(one.start);
     slice.sizes.push_back(one.size);
     slice.steps.push_back(one.step);

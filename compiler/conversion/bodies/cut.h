@@ -1,5 +1,4 @@
-// Cutting a tensor along one axis into equal blocks, one for every trip of a
-// loop over positions, and what each operation of the sluice dialect makes of it.
+// Tiles of the operations of the sluice dialect, one for each iteration of a loop over positions.
 #pragma once
 
 #include <cstdint>
@@ -12,48 +11,39 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include "compiler/conversion/rows/program.h"
+#include "compiler/index_space/tile.h"
 
 namespace sluice::bodies {
 
-/// Block t of a tensor are the elements whose index along `axis` is in
-/// [t * block, (t + 1) * block); mirrored, those of block trips - 1 - t. Extents are
-/// trips * block.
-struct Cut {
-  int64_t axis = 0;
-  int64_t block = 1;
-  bool mirrored = false;
-
-  bool operator==(const Cut &) const = default;
-};
-
-/// Elements along an axis in trip t: element j of `size` is first + t * step + j * spacing. What
-/// windows see overlaps from trip to trip, and some of it may lie outside.
-struct Slab {
-  int64_t axis = 0;
-  int64_t first = 0, step = 1, spacing = 1, size = 1;
-
-  auto operator<=>(const Slab &) const = default;
-};
-
-/// What a trip reads of an operand: block t of a cut, a slab, or else all of it.
-struct Need {
-  Need(std::nullopt_t) {}
-  Need(const Cut &cut) : cut(cut) {}
-  Need(std::optional<Cut> cut) : cut(cut) {}
-  Need(const Slab &slab) : slab(slab) {}
-
-  std::optional<Cut> cut;
-  std::optional<Slab> slab;
-};
-
-/// By operand.
-using OperandCuts = llvm::SmallVector<Need, 2>;
+using space::Cut;
+using space::Need;
+using space::Needs;
+using space::Slab;
 
 /// A tensor's type with one block instead of all of them along the cut.
 mlir::RankedTensorType blockType(mlir::RankedTensorType type, const Cut &cut);
 
-/// Attaches the models of the dialect's operations. Idempotent.
-void registerCutModels(mlir::MLIRContext &context);
+/// Returns what a tile of the result of an operation reads of every operand. Nothing: there are no
+/// such tiles.
+std::optional<Needs> readsOf(mlir::Operation *op, const Cut &cut);
+
+/// Returns the tiles of the result that read the tiles of an operand; nothing if there are none.
+std::optional<Cut> tileFrom(mlir::Operation *op, unsigned operand, const Cut &cut);
+
+/// Builds the operation for one tile of the result, of this type, from what readsOf says of every
+/// operand. With `missing`, a slab lacks that many elements at its start that lie outside (and
+/// perhaps some at its end). Otherwise a slab lies within the tile of the iteration, and the
+/// operand is that tile.
+mlir::Operation *makeTile(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange operands,
+                          mlir::RankedTensorType type, const Cut &cut,
+                          std::optional<int64_t> missing);
+
+/// Returns the axes of the first operand along which a window slides: a loop over positions may
+/// begin here.
+llvm::SmallVector<int64_t, 2> windowAxes(mlir::Operation *op);
+
+/// Attaches FoldInterface to the reductions. Idempotent.
+void registerFoldModels(mlir::MLIRContext &context);
 
 } // namespace sluice::bodies
 

@@ -111,7 +111,7 @@ private:
       std::vector<Beyond> here;
       for (Operation *op : ops)
         for (const auto &[operand, need] :
-             llvm::zip_equal(op->getOperands(), partition.operandCuts(op)))
+             llvm::zip_equal(op->getOperands(), partition.readsOf(op)))
           if (need.slab)
             here.push_back(beyond(*need.slab, ir::shapeOf(operand)[need.slab->axis], trip));
       if (trip == 0 || here != last)
@@ -303,12 +303,12 @@ private:
     const Value parts = addArgument(
         outline, RankedTensorType::get(shape, typeOf(result).getElementType(), encoding), name,
         std::move(read));
-    return llvm::cast<CutInterface>(op).mergeParts(builder, parts);
+    return llvm::cast<FoldInterface>(op).mergeParts(builder, parts);
   }
 
   /// What a body makes of an operation.
   Operation *makeOp(Outline &outline, OpBuilder &builder, Operation *op) {
-    const OperandCuts needs = partition.operandCuts(op);
+    const Needs needs = partition.readsOf(op);
     llvm::SmallVector<Value> operands;
     std::optional<int64_t> missing;
     for (const auto &[value, need] : llvm::zip_equal(op->getOperands(), needs)) {
@@ -320,8 +320,7 @@ private:
     }
     const Value result = op->getResult(0);
     if (const auto cut = partition.cutOf(result))
-      return llvm::cast<CutInterface>(op).makeBlock(builder, operands,
-                                                    blockType(typeOf(result), *cut), *cut, missing);
+      return makeTile(op, builder, operands, blockType(typeOf(result), *cut), *cut, missing);
     Operation *made = builder.clone(*op);
     made->setOperands(operands);
     return made;
@@ -379,7 +378,7 @@ private:
       write.family = families.partsOf(op);
       write.fold = partition.foldOf(op);
       const std::string name = program.families[*write.family].name;
-      const Value made = llvm::cast<CutInterface>(op).makePart(builder, block);
+      const Value made = llvm::cast<FoldInterface>(op).makePart(builder, block);
       if (const auto whole = info.values.find(op->getResult(0));
           whole != info.values.end() && write.fold == rows::Fold::Sum)
         outline.info.values[made] = {whole->second.tensor, {}, 0, true};
@@ -465,7 +464,7 @@ private:
 
   /// The value whose rows an operation of a later level reads.
   Value rowsRead(OpOperand &use) {
-    const Need need = partition.operandCuts(use.getOwner())[use.getOperandNumber()];
+    const Need need = partition.readsOf(use.getOwner())[use.getOperandNumber()];
     const bool all = partition.cutOf(use.get()) && !need.cut && !need.slab;
     return all ? rowsForAll(use.get()).of : use.get();
   }

@@ -20,24 +20,24 @@ static bool isWithin(const Slab &slab, const Cut &block) {
          slab.first >= 0 && slab.first + (slab.size - 1) * slab.spacing < block.block;
 }
 
-OperandCuts Partition::operandCuts(Operation *op) const {
-  OperandCuts result;
+Needs Partition::readsOf(Operation *op) const {
   const std::optional<Cut> cut = cutOf(op->getResult(0));
-  if (!cut || !llvm::cast<CutInterface>(op).operandCuts(*cut, result))
-    result.assign(op->getNumOperands(), std::nullopt);
-  for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), result))
+  auto reads = cut ? bodies::readsOf(op, *cut) : std::nullopt;
+  if (!reads)
+    return Needs(op->getNumOperands(), std::nullopt);
+  for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), *reads))
     if (const auto block = need.slab ? cutOf(operand) : std::nullopt;
         block && isWithin(*need.slab, *block) && tripsOf(operand) == tripsOf(op->getResult(0)))
       need = *block;
-  return result;
+  return std::move(*reads);
 }
 
 std::optional<rows::Fold> Partition::foldOf(Operation *op) const {
-  auto divided = llvm::dyn_cast<CutInterface>(op);
-  if (windows || !divided || op->getNumOperands() != 1)
+  auto reduction = llvm::dyn_cast<FoldInterface>(op);
+  if (windows || !reduction)
     return std::nullopt;
   const auto cut = cutOf(op->getOperand(0));
-  return cut && !cutOf(op->getResult(0)) ? divided.foldOf(0, *cut) : std::nullopt;
+  return cut && !cutOf(op->getResult(0)) ? reduction.foldOf(*cut) : std::nullopt;
 }
 
 namespace {
@@ -100,7 +100,7 @@ private:
     return llvm::any_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
       return user->hasTrait<OpTrait::IsTerminator>() ||
-             !partition.operandCuts(user)[use.getOperandNumber()].cut;
+             !partition.readsOf(user)[use.getOperandNumber()].cut;
     });
   }
 
@@ -127,7 +127,7 @@ private:
     llvm::SmallVector<Value> added;
     while (!pending.empty()) {
       const Demand next = pending.back();
-      OperandCuts needed;
+      Needs needed;
       if (!next.entered && (hasNoDataDim(next.value) || partition.cutOf(next.value))) {
         // Every use of a constant takes the blocks it needs.
         if (!hasNoDataDim(next.value) && *partition.cutOf(next.value) != next.cut)
@@ -155,7 +155,7 @@ private:
   }
 
   /// Whether a value that is not cut yet can be, if its operands can be as `needed` says.
-  bool mayBeCut(Value value, const Cut &cut, OperandCuts &needed) const {
+  bool mayBeCut(Value value, const Cut &cut, Needs &needed) const {
     if (ir::dataDim(value) == cut.axis || ir::shapeOf(value).empty())
       return false;
     const int64_t extent = ir::shapeOf(value)[cut.axis];
@@ -165,12 +165,14 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op) // with windows all of it is there, row by row
       return partition.windows || streams(llvm::cast<BlockArgument>(value), cut);
-    auto divided = llvm::dyn_cast<CutInterface>(op);
-    return divided && divided.operandCuts(cut, needed) &&
-           llvm::all_of(llvm::zip_equal(op->getOperands(), needed), [&](const auto &one) {
-             const auto &[operand, need] = one;
-             return !need.slab || isRows(operand, *need.slab);
-           });
+    auto reads = bodies::readsOf(op, cut);
+    if (!reads)
+      return false;
+    needed = std::move(*reads);
+    return llvm::all_of(llvm::zip_equal(op->getOperands(), needed), [&](const auto &one) {
+      const auto &[operand, need] = one;
+      return !need.slab || isRows(operand, *need.slab);
+    });
   }
 
   /// Whether a slab is rows of a value: not where it is some lanes of them.
@@ -187,16 +189,15 @@ private:
 
   /// Cuts the result as the first operand says for which the others can follow.
   void visit(Operation *op) {
-    auto divided = llvm::dyn_cast<CutInterface>(op);
     const Value result = op->getResult(0);
-    if (!divided || partition.cutOf(result))
+    if (partition.cutOf(result))
       return;
-    const bool slabs = partition.windows && !divided.slabAxes().empty();
+    const bool slabs = partition.windows && !windowAxes(op).empty();
     if (slabs && !partition.cutOf(op->getOperand(0)))
-      return begin(divided);
+      return begin(op);
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       const auto cut = partition.cutOf(op->getOperand(i));
-      auto wanted = cut ? divided.resultCut(i, *cut) : std::nullopt;
+      auto wanted = cut ? tileFrom(op, i, *cut) : std::nullopt;
       if (!wanted)
         continue;
       if (slabs && wanted->block == 1 && cut->block == 1)
@@ -208,9 +209,9 @@ private:
 
   /// Cuts what a window sees along the first of its axes that can be, and as far as possible what
   /// it looks at.
-  void begin(CutInterface window) {
+  void begin(Operation *window) {
     const Value input = window->getOperand(0), result = window->getResult(0);
-    for (const int64_t axis : window.slabAxes()) {
+    for (const int64_t axis : windowAxes(window)) {
       const auto attempt = [&](Value value, int64_t size) {
         return demand(value, Cut{axis, size});
       };
@@ -251,20 +252,17 @@ private:
     };
     int64_t most = 1;
     for (Operation *user : value.getUsers()) {
-      auto divided = llvm::dyn_cast<CutInterface>(user);
-      if (!divided)
-        continue;
       const unsigned operand =
           static_cast<unsigned>(llvm::find(user->getOperands(), value) - user->operand_begin());
       int64_t here = 1;
-      OperandCuts needs;
-      if (!divided.slabAxes().empty() && divided.operandCuts(Cut{axis, 1}, needs) &&
-          needs[operand].slab) {
-        const Slab &seen = *needs[operand].slab;
+      const auto reads =
+          windowAxes(user).empty() ? std::nullopt : bodies::readsOf(user, Cut{axis, 1});
+      if (reads && (*reads)[operand].slab) {
+        const Slab &seen = *(*reads)[operand].slab;
         if (seen.step == 1 || !isWithin(seen, Cut{axis, seen.step}))
           continue;
         here = seen.step * known(user->getResult(0), axis);
-      } else if (const auto next = divided.resultCut(operand, Cut{axis, 1}); next) {
+      } else if (const auto next = tileFrom(user, operand, Cut{axis, 1}); next) {
         here = next->block == 1 ? known(user->getResult(0), next->axis) : 1;
       }
       most = std::max(most, here);
@@ -283,8 +281,7 @@ private:
   void setLevel(Operation *op) {
     const bool loop = partition.cutOf(op->getResult(0)).has_value();
     int level = loop ? 0 : 1;
-    for (const auto &[operand, need] :
-         llvm::zip_equal(op->getOperands(), partition.operandCuts(op))) {
+    for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), partition.readsOf(op))) {
       if (hasNoDataDim(operand))
         continue;
       const auto made = partition.cutOf(operand);
@@ -302,10 +299,9 @@ private:
 } // namespace
 
 std::optional<Partition> findPartition(func::FuncOp function) {
-  registerCutModels(*function.getContext());
+  registerFoldModels(*function.getContext());
   const auto isWindow = [](Operation &op) {
-    auto divided = llvm::dyn_cast<CutInterface>(op);
-    return divided && !hasNoDataDim(op.getResult(0)) && !divided.slabAxes().empty();
+    return op.getNumResults() == 1 && !hasNoDataDim(op.getResult(0)) && !windowAxes(&op).empty();
   };
   if (llvm::any_of(function.getBody().front(), isWindow)) {
     if (auto found = Finder(function, true, true).findWindows())

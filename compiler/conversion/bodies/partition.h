@@ -32,7 +32,7 @@ struct Partition {
   /// Of a value; 1 if it is made at once.
   [[nodiscard]] int64_t tripsOf(mlir::Value value) const;
   /// What an operation reads of its operands in one trip.
-  [[nodiscard]] OperandCuts operandCuts(mlir::Operation *op) const;
+  [[nodiscard]] Needs readsOf(mlir::Operation *op) const;
 
   /// How an operation that happens once is made of blocks of its operand as they come, if
   /// it is: the operand's level folds them.

@@ -4,7 +4,7 @@
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/conversion/scalar/constants.h"
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/views.h"
 
 using namespace mlir;
 
@@ -57,17 +57,14 @@ struct RelayoutModel : RowsInterface::ExternalModel<RelayoutModel, ir::RelayoutO
   }
 };
 
-template <typename... Views> void attach(MLIRContext &context) {
-  (Views::template attachInterface<ViewModel<Views>>(context), ...);
-}
+template <typename View>
+using ModelOf =
+    std::conditional_t<std::is_same_v<View, ir::RelayoutOp>, RelayoutModel, ViewModel<View>>;
 
 } // namespace
 
 void attachViewModels(MLIRContext &context) {
-  ir::RelayoutOp::attachInterface<RelayoutModel>(context);
-  attach<ir::TransposeOp, ir::ReverseOp, ir::SliceOp, ir::ReshapeOp, ir::UnsqueezeOp, ir::SqueezeOp,
-         ir::BroadcastOp, ir::ConcatOp, ir::RotateOp, ir::TileOp, ir::RepeatOp, ir::InterleaveOp,
-         ir::PadOp, ir::WindowOp>(context);
+  ir::forEachView([&]<typename View>() { View::template attachInterface<ModelOf<View>>(context); });
 }
 
 } // namespace sluice::rows

@@ -66,6 +66,19 @@ def Sluice_NodeAttr : Sluice_Attr<"Node", "node"> {
   let assemblyFormat = "`<` $index `,` $nodeName `,` $opType `>`";
 }
 
+def Sluice_PieceAttr : Sluice_Attr<"Piece", "piece"> {
+  let summary = "elements of a view that come from one operand";
+  let description = [{
+    The index of the operand, the extents of the loops, and the maps from the loops to the index in
+    the operand and to the index in the result.
+  }];
+  let parameters = (ins "unsigned":$operand, OptionalArrayRefParameter<"int64_t">:$loops,
+                        "::mlir::AffineMap":$from, "::mlir::AffineMap":$to);
+  let assemblyFormat = "`<` $operand `loops` `[` (`]`) : ($loops^ `]`)? `from` $from `to` $to `>`";
+}
+
+def Sluice_PiecesAttr : TypedArrayAttrBase<Sluice_PieceAttr, "pieces of a view">;
+
 def Sluice_MonoidAttr : I32EnumAttr<"Monoid", "how a reduction combines elements", [
     I32EnumAttrCase<"Sum", 0, "sum">,
     I32EnumAttrCase<"Product", 1, "product">,

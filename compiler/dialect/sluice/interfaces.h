@@ -27,6 +27,11 @@ space::Extents mergedShape(space::ExtentsRef shape, llvm::ArrayRef<int64_t> plac
 mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands, int64_t axis, int64_t extent);
 
+/// Adds the data dimensions that follow from the pieces of a view: an axis of the operand and the
+/// axis of the result along which its elements lie. If elements have another index there than
+/// before, the rows are moved, which the cost counts.
+void layoutsOfView(mlir::Operation *view, const LayoutQuery &query, LayoutRelation &relation);
+
 /// Returns the index space that follows from the pieces of a view.
 space::IndexSpace spaceOfView(mlir::Operation *view);
 

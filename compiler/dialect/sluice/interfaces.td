@@ -12,9 +12,13 @@ def Sluice_LayoutInterface : OpInterface<"LayoutInterface"> {
     Shapes come from the query, not from the types, so that a solver can ask about variants.
   }];
   let methods = [
-    InterfaceMethod<"adds every tuple of data dimensions that the rule allows",
+    InterfaceMethod<[{
+        Adds every tuple of data dimensions that the rule allows. Those of a view follow from its
+        pieces.
+      }],
       "void", "layouts", (ins "const ::sluice::ir::LayoutQuery &":$query,
-                              "::sluice::ir::LayoutRelation &":$relation)>,
+                              "::sluice::ir::LayoutRelation &":$relation),
+      "", "return ::sluice::ir::layoutsOfView($_op, query, relation);">,
     InterfaceMethod<"for a product: the contracted axes of one operand",
       "void", "summedAxes", (ins "unsigned":$operand, "int64_t":$lanes,
         "::llvm::SmallVectorImpl<::sluice::ir::SummedAxis> &":$axes),
@@ -84,6 +88,14 @@ def Sluice_ViewInterface : OpInterface<"ViewInterface"> {
   let methods = [
     InterfaceMethod<"where the elements of the result come from",
       "::sluice::space::Pieces", "pieces">,
+    InterfaceMethod<"the name of the layout rule that follows from the pieces",
+      "::sluice::ir::LayoutRule", "layoutRule", (ins), "",
+      [{ ::llvm::report_fatal_error("the layouts of a view do not follow from its pieces"); }]>,
+    InterfaceMethod<[{
+        The axes of the operand along which a window slides: a loop over positions may begin here,
+        and reads the operand with a halo.
+      }],
+      "::llvm::SmallVector<int64_t, 2>", "windowAxes", (ins), "", "return {};">,
     InterfaceMethod<[{
         The inverse view of `value`, which has the shape of the result; null if the result does not
         contain every element of the operand exactly once.

@@ -58,6 +58,12 @@ struct LayoutTuple {
   [[nodiscard]] int8_t result() const { return dims.back(); }
 };
 
+/// A rule by name, for the tuples of an operation that has one rule only.
+struct LayoutRule {
+  llvm::StringLiteral id; ///< "DD-SLICE"
+  llvm::StringRef why;    ///< LayoutTuple::why
+};
+
 /// Every assignment an operation allows.
 using LayoutRelation = llvm::SmallVector<LayoutTuple, 4>;
 

@@ -59,8 +59,7 @@ std::optional<Stack> stackOf(ConcatOp concat) {
 
 void ConcatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   const auto axis = static_cast<int64_t>(getAxis());
-  addEqual(query, relation, "DD-CONCAT", "concatenated tensors share one data dimension",
-           [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
+  layoutsOfView(*this, query, relation);
   if (!query.allowRewrites || llvm::is_contained(query.constant, true) || !stackOf(*this))
     return;
   LayoutTuple tuple{{},

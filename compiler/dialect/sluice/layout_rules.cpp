@@ -83,7 +83,7 @@ void addEqual(const LayoutQuery &query, LayoutRelation &relation, llvm::StringLi
   }
 }
 
-//===-- map, pad ------------------------------------------------------------------------------===//
+//===-- map, window ---------------------------------------------------------------------------===//
 
 void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addEqual(query, relation, "DD-PW", "pointwise operands and result share one data dimension",
@@ -92,44 +92,6 @@ void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 
 LayoutRefusal MapOp::layoutRefusal(const LayoutQuery &) {
   return refusal("DD-PW", "operands of a pointwise operation have different data dimensions");
-}
-
-void InterleaveOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  const auto axis = static_cast<int64_t>(getAxis());
-  addEqual(query, relation, "DD-CONCAT", "interleaved tensors share one data dimension",
-           [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
-}
-
-LayoutRefusal InterleaveOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-CONCAT", "interleaved tensors have different data dimensions");
-}
-
-/// What repeats elements, along the lanes by moving them.
-static void addRepeated(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-CONCAT", "a repetition keeps the data dimension", [&](int64_t dim) {
-    return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.result, dim);
-  });
-}
-
-void TileOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addRepeated(query, relation);
-}
-
-void RepeatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addRepeated(query, relation);
-}
-
-void RotateOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-CONCAT", "a rotation keeps the data dimension", [&](int64_t dim) {
-    // Rank 0 has no rotations.
-    return getBy().empty() || getBy()[dim] == 0 ? 0 : query.rows(query.result, dim);
-  });
-}
-
-void PadOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-CONCAT", "padding keeps the data dimension", [&](int64_t dim) {
-    return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.result, dim);
-  });
 }
 
 void WindowOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
@@ -232,37 +194,7 @@ void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layou
   }
 }
 
-//===-- affine selections ---------------------------------------------------------------------===//
-
-void TransposeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  if (getPermutation().empty())
-    return addView(relation, 0, 0, "DD-TRANS", "the data dimension moves with its axis", 0);
-  for (auto [to, from] : llvm::enumerate(getPermutation()))
-    addView(relation, from, static_cast<int64_t>(to), "DD-TRANS",
-            "the data dimension moves with its axis", 0);
-}
-
-void ReverseOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-SLICE", "a slice keeps the data dimension", [&](int64_t dim) {
-    const bool along = llvm::is_contained(getAxes(), dim) && query.result[dim] != 1;
-    return along ? query.rows(query.result, dim) : 0;
-  });
-}
-
-void SliceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-SLICE", "a slice keeps the data dimension", [&](int64_t dim) {
-    // Rank 0 has no starts.
-    const bool whole = query.operands[0][dim] == query.result[dim] &&
-                       (getStarts().empty() || getStarts()[dim] == 0);
-    return whole ? 0 : query.rows(query.result, dim);
-  });
-}
-
-void BroadcastOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-BCAST", "a broadcast keeps the data dimension", [&](int64_t dim) {
-    return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.operands[0], dim);
-  });
-}
+//===-- relayout ------------------------------------------------------------------------------===//
 
 void RelayoutOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   for (int64_t from = 0; from < rank(query.result); ++from)

@@ -16,7 +16,8 @@ class Sluice_Op<string mnemonic, list<Trait> traits = []>
     : Op<Sluice_Dialect, mnemonic, traits>;
 
 /// A pure operation on tensors that implements its own rules.
-class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = [],
+class Sluice_TensorOp<string mnemonic, list<Trait> traits = [],
+                      list<string> layoutMethods = ["layouts"],
                       list<string> spaceMethods = ["indexSpace"]>
     : Sluice_Op<mnemonic, [
     Pure, DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
@@ -26,15 +27,16 @@ class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> lay
   let hasVerifier = 1;
 }
 
-/// A view: rearranges or selects the elements of one tensor.
-class Sluice_View<string mnemonic, list<string> layoutMethods = [], list<string> viewMethods = [],
-                  list<string> spaceMethods = []>
+/// A view: rearranges or selects elements of its operands.
+class Sluice_View<string mnemonic, list<string> layoutMethods = [],
+                  list<string> viewMethods = ["layoutRule"], list<string> spaceMethods = []>
     : Sluice_TensorOp<mnemonic, [DeclareOpInterfaceMethods<Sluice_ViewInterface, viewMethods>],
                       layoutMethods, spaceMethods>;
 
 /// A view that has an inverse.
-class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = []>
-    : Sluice_View<mnemonic, layoutMethods, ["undo", "isRearrangement"],
+class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = [],
+                           list<string> viewMethods = []>
+    : Sluice_View<mnemonic, layoutMethods, ["undo", "isRearrangement"] # viewMethods,
                   ["canMergeAxes", "merged"]> {
   let extraClassDefinition = [{
     bool $cppClass::isRearrangement() { return true; }
@@ -54,7 +56,7 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
 }
 
 def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
-    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layoutRefusal"],
+    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layouts", "layoutRefusal"],
     ["indexSpace", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "elementwise function of tensors of one shape";
@@ -86,7 +88,7 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
   let builders = [OpBuilder<(ins), [{}]>];
 }
 
-def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"],
+def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layouts", "layoutRefusal", "layoutFixes"],
                                       ["indexSpace", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "reduction along axes by a monoid";
@@ -105,7 +107,7 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFix
 }
 
 def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
-    ["summedAxes", "layoutRefusal", "rewriteLayout"]> {
+    ["layouts", "summedAxes", "layoutRefusal", "rewriteLayout"]> {
   let summary = "matrix product by the rules of numpy";
   let description = [{
     The last two axes form matrices; the others broadcast. A rank-1 operand is a vector, whose axis
@@ -116,7 +118,7 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
 }
 
-def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRefusal"],
+def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layouts", "summedAxes", "layoutRefusal"],
                                         ["indexSpace", "canMergeAxes", "merged"]> {
   let summary = "sum of products over a loop nest";
   let description = [{
@@ -139,7 +141,7 @@ def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRe
       "::mlir::Value":$lhs, "::mlir::Value":$rhs, CArg<"bool", "false">:$banded)>];
 }
 
-def Sluice_TransposeOp : Sluice_Rearrangement<"transpose"> {
+def Sluice_TransposeOp : Sluice_Rearrangement<"transpose", [], ["layoutRule"]> {
   let summary = "permutes the axes";
   let description = "Axis i of the result is axis `permutation[i]` of the input.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$permutation);
@@ -160,7 +162,7 @@ def Sluice_ReverseOp : Sluice_View<"reverse"> {
   let hasFolder = 1;
 }
 
-def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized", "canMergeAxes", "merged"]> {
+def Sluice_SliceOp : Sluice_View<"slice", [], ["layoutRule"], ["resized", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "every step-th element from a start along each axis";
   let description = [{
@@ -179,7 +181,7 @@ def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized", "canMergeAxes", "m
   let hasCanonicalizer = 1;
 }
 
-def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layoutRefusal", "layoutFixes"]> {
+def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layouts", "layoutRefusal", "layoutFixes"]> {
   let summary = "changes the shape and keeps the row-major order of elements";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
@@ -187,7 +189,7 @@ def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layoutRefusal", "layout
   let hasFolder = 1;
 }
 
-def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze"> {
+def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze", ["layouts"]> {
   let summary = "inserts axes of extent 1";
   let description = "`axes` are positions in the result, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
@@ -195,7 +197,7 @@ def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze"> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
-def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layoutRefusal"]> {
+def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layouts", "layoutRefusal"]> {
   let summary = "removes axes of extent 1";
   let description = "`axes` are positions in the input, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
@@ -203,7 +205,7 @@ def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layoutRefusal"]> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
-def Sluice_BroadcastOp : Sluice_View<"broadcast", [], [], ["canMergeAxes", "merged"]> {
+def Sluice_BroadcastOp : Sluice_View<"broadcast", [], ["layoutRule"], ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "repeats axes of extent 1";
   let description = "The result has the rank of the input; use `sluice.unsqueeze` to add axes.";
@@ -213,7 +215,7 @@ def Sluice_BroadcastOp : Sluice_View<"broadcast", [], [], ["canMergeAxes", "merg
   let hasFolder = 1;
 }
 
-def Sluice_RelayoutOp : Sluice_View<"relayout"> {
+def Sluice_RelayoutOp : Sluice_View<"relayout", ["layouts"], []> {
   let summary = "moves a tensor to another data dimension";
   let description = [{
     Layout rewriting inserts this operation. It multiplies by 0/1 matrices. With `dynamic` it writes
@@ -225,7 +227,7 @@ def Sluice_RelayoutOp : Sluice_View<"relayout"> {
   }];
 }
 
-def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal", "rewriteLayout"], [],
+def Sluice_ConcatOp : Sluice_View<"concat", ["layouts", "layoutRefusal", "rewriteLayout"], ["layoutRule"],
                                    ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "concatenates tensors along an axis";
@@ -278,7 +280,7 @@ def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
   let hasFolder = 1;
 }
 
-def Sluice_PadOp : Sluice_View<"pad", [], ["addsElements"], ["resized", "canMergeAxes", "merged"]> {
+def Sluice_PadOp : Sluice_View<"pad", [], ["layoutRule", "addsElements"], ["resized", "canMergeAxes", "merged"]> {
   let extraClassDefinition = [{
     bool $cppClass::canMergeAxes() { return true; }
     bool $cppClass::addsElements() { return true; }
@@ -296,7 +298,7 @@ def Sluice_PadOp : Sluice_View<"pad", [], ["addsElements"], ["resized", "canMerg
   let hasFolder = 1;
 }
 
-def Sluice_WindowOp : Sluice_View<"window", [], ["addsElements"], ["resized"]> {
+def Sluice_WindowOp : Sluice_View<"window", ["layouts"], ["addsElements", "windowAxes"], ["resized"]> {
   let extraClassDefinition = "bool $cppClass::addsElements() { return true; }";
   let summary = "the elements of a sliding window at each of its positions";
   let description = [{
@@ -328,11 +330,36 @@ def Sluice_WindowOp : Sluice_View<"window", [], ["addsElements"], ["resized"]> {
   let hasFolder = 1;
 }
 
+def Sluice_ViewOp : Sluice_View<"view", ["layoutRefusal"], ["layoutRule", "addsElements"]> {
+  let summary = "a view by its pieces";
+  let description = [{
+    Each piece copies elements of one operand, one at each point of its loops: from the index that
+    the first map gives to the index that the second one gives. The pieces write each element of the
+    result once. Elements outside an operand are `outside`. Any view can be written like this; the
+    other views are names for common ones. The rules of pieces are in compiler/index_space/pieces.h.
+
+    Every second element of each half, reversed:
+
+    ```mlir
+    %y = sluice.view %x pieces [#sluice.piece<0 loops[2, 2] from (i, j) -> (4 * i - 2 * j + 3)
+      to (i, j) -> (2 * i + j)>] : (tensor<8xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Sluice_Tensor>:$inputs, Sluice_PiecesAttr:$parts,
+                       OptionalAttr<F32Attr>:$outside);
+  let assemblyFormat = [{
+    $inputs `pieces` $parts (`outside` $outside^)? attr-dict
+      `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::RankedTensorType":$type, "::mlir::ValueRange":$inputs,
+      "const ::sluice::space::Pieces &":$view)>];
+}
+
 /// Access to a value that passes from one inference to the next. It has a memory effect, so that
 /// it is neither folded nor removed.
 class Sluice_StateAccess<string mnemonic, list<MemoryEffect> effects, list<string> layoutMethods = []>
     : Sluice_Op<mnemonic, [MemoryEffects<effects>,
-    DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
+    DeclareOpInterfaceMethods<Sluice_LayoutInterface, ["layouts"] # layoutMethods>,
     DeclareOpInterfaceMethods<Sluice_ReferenceInterface>]> {
   let results = (outs Sluice_Tensor:$result);
   let hasVerifier = 1;

@@ -134,6 +134,10 @@ Pieces WindowOp::pieces() {
   return view;
 }
 
+llvm::SmallVector<int64_t, 2> WindowOp::windowAxes() {
+  return {getAxes().begin(), getAxes().end()};
+}
+
 Pieces ConcatOp::pieces() {
   int64_t end = 0;
   return joined(getInputs(), getResult(), getAxis(), 1, [&](size_t input) {

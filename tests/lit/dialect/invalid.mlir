@@ -807,3 +807,99 @@ func.func @f(%h: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 has 2 loops, but its map (d0) -> (d0) has 1 (IS-AFFINE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [2, 2] from (i) -> (i) to (i, j) -> (2 * i + j)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 has the map (d0) -> (d0 floordiv 2); divisions and symbols are not allowed (IS-AFFINE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (i floordiv 2) to (i) -> (i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 reads operand 1, but there are 1 operands (IS-SHAPE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<1 loops [4] from (i) -> (i) to (i) -> (i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 has 2 indices for its operand of rank 1 (IS-SHAPE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (i, i) to (i) -> (i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 has 0 indices for the result of rank 1 (IS-SHAPE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (i) to (i) -> ()>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op loop 1 of piece 0 has extent 0; it must be at least 1 (IS-EMPTY)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4, 0] from (i, j) -> (i) to (i, j) -> (i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 writes the indices 1 to 4 along axis 0 of the result, which has extent 4 (IS-INSIDE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (i) to (i) -> (i + 1)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 reads the indices 0 to 9 along axis 0 of operand 0, which has extent 8, and the view has no value outside (IS-INSIDE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (3 * i) to (i) -> (i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op piece 0 reads indices beyond 2^62 along axis 0 of operand 0 (IS-INSIDE)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (4611686018427387904 * i) to (i) -> (i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op the pieces write an element of the result more than once (IS-COVER)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [4] from (i) -> (i) to (i) -> (i)>, #sluice.piece<0 loops [] from () -> (7) to () -> (2)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op the pieces write 2 of 4 elements of the result (IS-COVER)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops [2] from (i) -> (i) to (i) -> (2 * i)>] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'sluice.view' op attribute 'parts' failed to satisfy constraint: pieces of a view}}
+  %0 = sluice.view %x pieces [1] : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}

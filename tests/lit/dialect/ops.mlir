@@ -41,6 +41,10 @@ func.func @all(%x: tensor<2x3xf32> {sluice.name = "x"}) -> tensor<2x3xf32> {
   %18 = sluice.repeat %17 counts [1, 3] : (tensor<4x6xf32>) -> tensor<4x18xf32>
   // CHECK: sluice.interleave %{{.*}}, %{{.*}} axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
   %19 = sluice.interleave %6, %16 axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
+  // CHECK: sluice.view %{{.*}} pieces [#sluice.piece<0 loops[2, 6] from (d0, d1) -> (d0, -d1 + 5) to (d0, d1) -> (d0, d1)>] : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %20 = sluice.view %6 pieces [#sluice.piece<0 loops[2, 6] from (i, j) -> (i, 5 - j) to (i, j) -> (i, j)>] : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  // CHECK: sluice.view %{{.*}}, %{{.*}} pieces [#sluice.piece<0 loops[] from () -> (0, 0) to () -> (0)>, #sluice.piece<1 loops[] from () -> (2, 0) to () -> (1)>] outside -1.000000e+00 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2xf32>
+  %21 = sluice.view %6, %16 pieces [#sluice.piece<0 loops[] from () -> (0, 0) to () -> (0)>, #sluice.piece<1 loops[] from () -> (2, 0) to () -> (1)>] outside -1.0 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2xf32>
   // CHECK: sluice.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
   %7 = sluice.reshape %6 : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
   // CHECK: sluice.reduce max %{{.*}} axes [1] : (tensor<2x2x3xf32>) -> tensor<2x3xf32>

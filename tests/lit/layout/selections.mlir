@@ -33,6 +33,22 @@ func.func @slice_off_back(%x: tensor<2x3x4xf32>) -> tensor<2x3x2xf32, #sluice.di
   return %r : tensor<2x3x2xf32, #sluice.dim<1>>
 }
 
+// [8!] -> [4!]
+// CHECK-LABEL: func.func @view_along(
+// CHECK-SAME: %{{.*}}: tensor<8xbf16, #sluice<[8!]>>) -> tensor<4xbf16, #sluice<[4!]>>
+func.func @view_along(%x: tensor<8xf32, #sluice.dim<0>>) -> tensor<4xf32> {
+  %r = sluice.view %x pieces [#sluice.piece<0 loops [2, 2] from (i, j) -> (4 * i - 2 * j + 3) to (i, j) -> (2 * i + j)>] : (tensor<8xf32, #sluice.dim<0>>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// [4 8!] -> [8! 4], from the result
+// CHECK-LABEL: func.func @view_off_back(
+// CHECK-SAME: %{{.*}}: tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<8x4xbf16, #sluice<[8! 4]>>
+func.func @view_off_back(%x: tensor<4x8xf32>) -> tensor<8x4xf32, #sluice.dim<0>> {
+  %r = sluice.view %x pieces [#sluice.piece<0 loops [8, 4] from (i, j) -> (3 - j, i) to (i, j) -> (i, j)>] : (tensor<4x8xf32>) -> tensor<8x4xf32, #sluice.dim<0>>
+  return %r : tensor<8x4xf32, #sluice.dim<0>>
+}
+
 // [2! 3] -> [2! 3]
 // CHECK-LABEL: func.func @slice_negative(
 // CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2! 3]>>) -> tensor<2x3xbf16, #sluice<[2! 3]>>

@@ -1,14 +1,17 @@
 // Pieces of views: the elements of random views are those of the reference, and pieces have the
 // loops that they should.
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/index_space/tile.h"
 #include "compiler/reference/tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Verifier.h"
 #include "tests/support/rng.h"
 
 namespace sluice::ir {
@@ -59,6 +62,8 @@ protected:
     EXPECT_EQ(found, expected.values) << view->getName().getStringRef().str();
     checkElements(pieces);
     checkRegions(pieces);
+    checkTiles(view);
+    checkText(view);
     std::string why;
     EXPECT_TRUE(space::verify(llvm::cast<IndexSpaceInterface>(view).indexSpace(), why)) << why;
   }
@@ -108,7 +113,105 @@ protected:
     }
   }
 
-  unsigned regions = 0; ///< that were checked
+  /// Expects that every tile of the result is the view of a tile from what it reads.
+  void checkTiles(mlir::Operation *view) {
+    const space::Pieces pieces = llvm::cast<ViewInterface>(view).pieces();
+    const Extents windows(llvm::cast<ViewInterface>(view).windowAxes());
+    for (const size_t axis : llvm::seq(pieces.result.size()))
+      for (int64_t block = 1; 2 * block <= pieces.result[axis]; ++block) {
+        const space::Cut cut{static_cast<int64_t>(axis), block, rng.range(0, 1) == 1};
+        const auto needs = space::readsOf(pieces, cut, windows);
+        if (!needs)
+          continue;
+        for (int64_t tile = 0; tile < pieces.result[axis] / block; ++tile)
+          checkTile(pieces, cut, *needs, tile);
+        ++tiles[view->getName().getStringRef().str()];
+        for (unsigned operand = 0; operand < needs->size(); ++operand)
+          if (const auto read = (*needs)[operand].cut)
+            EXPECT_EQ(space::tileFrom(pieces, operand, *read, windows), cut);
+      }
+  }
+
+  /// The elements of an operand that an iteration reads.
+  struct Part {
+    Extents shape;
+    std::vector<int64_t> elements; ///< row-major in the operand
+    int64_t missing = 0;
+  };
+
+  static Part partOf(space::ExtentsRef shape, const space::Need &need, int64_t iteration) {
+    Part part{Extents(shape), {}, 0};
+    int64_t axis = 0, first = 0, step = 1;
+    if (const auto &cut = need.cut) {
+      axis = cut->axis;
+      const int64_t last = shape[axis] / cut->block - 1;
+      first = (cut->mirrored ? last - iteration : iteration) * cut->block;
+      part.shape[axis] = cut->block;
+    } else if (const auto &slab = need.slab) {
+      axis = slab->axis;
+      step = slab->spacing;
+      first = slab->first + iteration * slab->step;
+      int64_t size = slab->size;
+      for (; size > 0 && first < 0; --size, first += step)
+        ++part.missing;
+      while (size > 0 && first + (size - 1) * step >= shape[axis])
+        --size;
+      part.shape[axis] = size;
+    }
+    for (int64_t i = 0; i < space::wholeOf(part.shape).size(); ++i) {
+      Extents index = indexOf(i, part.shape);
+      if (!index.empty())
+        index[axis] = first + index[axis] * step;
+      int64_t element = 0;
+      for (auto [extent, at] : llvm::zip_equal(shape, index))
+        element = element * extent + at;
+      part.elements.push_back(element);
+    }
+    return part;
+  }
+
+  void checkTile(const space::Pieces &pieces, const space::Cut &cut, const space::Needs &needs,
+                 int64_t iteration) {
+    std::vector<Part> parts;
+    std::optional<int64_t> missing;
+    for (auto [shape, need] : llvm::zip_equal(pieces.operands, needs)) {
+      parts.push_back(partOf(shape, need, iteration));
+      if (need.slab)
+        missing = parts.back().missing;
+      if (need.slab && parts.back().shape[need.slab->axis] == 0)
+        return; // all of it lies outside
+    }
+    llvm::SmallVector<space::ExtentsRef> shapes;
+    for (const Part &part : parts)
+      shapes.push_back(part.shape);
+    const space::Pieces tile = space::tileOf(pieces, cut, shapes, missing);
+    std::string why;
+    ASSERT_TRUE(space::verify(tile, why)) << why;
+    const std::vector<space::Source> found = space::sourcesOf(tile);
+    const int64_t number =
+        cut.mirrored ? pieces.result[cut.axis] / cut.block - 1 - iteration : iteration;
+    for (size_t i = 0; i < found.size(); ++i) {
+      Extents index = indexOf(static_cast<int64_t>(i), tile.result);
+      index[cut.axis] += number * cut.block;
+      space::Source source = found[i];
+      if (source.operand)
+        source.element = parts[*source.operand].elements.at(source.element);
+      ASSERT_EQ(source, space::sourceOf(pieces, index));
+    }
+  }
+
+  /// Expects the same pieces from the same view in textual form.
+  void checkText(mlir::Operation *view) {
+    const space::Pieces pieces = llvm::cast<ViewInterface>(view).pieces();
+    auto type = llvm::cast<mlir::RankedTensorType>(view->getResult(0).getType());
+    auto same = builder.create<ViewOp>(view->getLoc(), type, view->getOperands(), pieces);
+    ASSERT_TRUE(mlir::succeeded(mlir::verify(same)));
+    EXPECT_EQ(space::sourcesOf(same.pieces()), space::sourcesOf(pieces));
+    EXPECT_EQ(same.pieces().outside, pieces.outside);
+  }
+
+  unsigned regions = 0;                  ///< that were checked
+  std::map<std::string, unsigned> tiles; ///< cuts that were checked
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -166,8 +269,25 @@ TEST_F(PiecesOfViews, RandomViewsSelectTheElementsOfTheReference) {
     }
     check(builder.create<InterleaveOp>(at, same, axis));
     check(builder.create<ConcatOp>(at, joined, axis));
+    auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    std::swap(permutation[0], permutation[axis]);
+    check(builder.create<TransposeOp>(at, x, permutation));
+    Extents one = from, many = from;
+    one[axis] = 1;
+    many[axis] = rng.range(1, 5);
+    check(builder.create<BroadcastOp>(at, tensor(one), many));
+    const reference::Window window{{axis},
+                                   {rng.range(1, 3)},
+                                   {rng.range(1, 5)},
+                                   {rng.range(-2, 1)},
+                                   {rng.range(1, 3)},
+                                   {rng.range(1, 2)}};
+    check(builder.create<WindowOp>(at, x, window, -1.5F));
   }
   EXPECT_GT(regions, 1000U);
+  for (const char *name : {"rotate", "tile", "repeat", "slice", "pad", "reverse", "interleave",
+                           "concat", "transpose", "broadcast", "window"})
+    EXPECT_GT(tiles["sluice." + std::string(name)], 30U) << name;
 }
 
 TEST_F(PiecesOfViews, AReshapeWithoutCommonFactorsRepeatsItsBorders) {
