@@ -92,8 +92,11 @@ std::vector<TakenSplit> splitsOf(const plan::Explanation &explanation,
       split.nodes.push_back(nodes[node].index);
     split.rows = stage.rows;
     split.rowsByCore = stage.rowsByCore;
+    split.readsByCores = stage.readsByCores;
     split.why = fmt::format("{} cycles, the fewest of {} plans: {}", explanation.cycles,
                             plan::plansNotChosen(explanation) + 1, explanation.choice);
+    if (const plan::Loser *next = plan::nextBest(explanation))
+      split.why += fmt::format("; the next best takes {}: {}", *next->cycles, next->choice);
     splits.push_back(std::move(split));
   }
   return splits;

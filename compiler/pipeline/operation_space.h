@@ -49,6 +49,8 @@ struct TakenSplit {
   std::vector<int64_t> nodes; ///< positions in the ONNX graph
   uint64_t rows = 0;
   std::vector<uint32_t> rowsByCore; ///< that each computes; both parts of one that is split
+  /// Rows of operands, by the number of cores that read them: one, two, ...
+  std::vector<uint32_t> readsByCores;
   std::string why;
 };
 

@@ -43,8 +43,8 @@ public:
                        printable(program.models[0].name), machine.name, explanation.cycles,
                        Clock(machine).time(explanation.cycles), explanation.floor.cycles,
                        explanation.choice) +
-           stages() + '\n' + derivation() + '\n' + floor() + '\n' + account() + '\n' + idle() +
-           '\n' + path() + '\n' + losers();
+           stages() + '\n' + derivation() + '\n' + reads() + floor() + '\n' + account() + '\n' +
+           idle() + '\n' + path() + '\n' + losers();
   }
 
 private:
@@ -78,6 +78,17 @@ private:
       text +=
           fmt::format("{:>5}  {}\n", stage, fmt::join(explanation.stages[stage].derivation, "; "));
     return text;
+  }
+
+  /// What a split over several cores shares.
+  std::string reads() const {
+    std::string text;
+    for (uint32_t stage = 1; stage < explanation.stages.size(); ++stage) {
+      const plan::ExplainedStage &one = explanation.stages[stage];
+      if (std::ranges::count_if(one.rowsByCore, [](uint32_t rows) { return rows != 0; }) > 1)
+        text += fmt::format("{:>5}  {}\n", stage, readsText(one.readsByCores));
+    }
+    return text.empty() ? text : "rows that a split stage reads, by how many cores\n" + text + '\n';
   }
 
   std::string floor() const {

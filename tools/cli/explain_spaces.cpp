@@ -10,6 +10,7 @@
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
+#include "tools/cli/plan_summary.h"
 
 namespace sluice::cli {
 namespace {
@@ -78,8 +79,10 @@ std::optional<TakenSplit> splitOf(const CompileResult &result, const OperationSp
       continue;
     }
     all->rows += split.rows;
-    for (size_t core = 0; core < split.rowsByCore.size(); ++core)
+    for (size_t core = 0; core < split.rowsByCore.size(); ++core) {
       all->rowsByCore[core] += split.rowsByCore[core];
+      all->readsByCores[core] += split.readsByCores[core];
+    }
   }
   return all;
 }
@@ -135,7 +138,8 @@ std::string spaceText(const CompileResult &result, const OperationSpace &op) {
                         fmt::join(shared, ", "));
   }
   if (const auto split = splitOf(result, op))
-    text += fmt::format("  split: {}; {}\n", howText(*split), split->why);
+    text += fmt::format("  split: {}; reads {}; {}\n", howText(*split),
+                        readsText(split->readsByCores), split->why);
   return text + '\n';
 }
 
@@ -204,6 +208,7 @@ Json spaceJson(const CompileResult &result, const OperationSpace &op) {
       {"cost", costJson(op.whole)},
       {"split", split ? Json{{"how", howText(*split)},
                              {"rows_by_core", split->rowsByCore},
+                             {"reads_by_cores", split->readsByCores},
                              {"why", split->why}}
                       : Json(nullptr)}};
 }

@@ -37,6 +37,7 @@ Json planJson(const pipeline::CompileResult &result, const std::array<std::strin
                       {"rows_by_core", one.rowsByCore},
                       {"products_by_core", one.productsByCore},
                       {"ahead", one.ahead},
+                      {"reads_by_cores", one.readsByCores},
                       {"derivation", one.derivation},
                       {"start", one.start ? Json(*one.start) : Json(nullptr)},
                       {"end", one.end ? Json(*one.end) : Json(nullptr)},

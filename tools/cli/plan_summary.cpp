@@ -154,4 +154,19 @@ std::string stageName(const Explanation &explanation, const format::Program &pro
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string readsText(const std::vector<uint32_t> &byCores) {
+  std::vector<std::string> counts;
+  uint64_t all = 0;
+  for (size_t cores = 1; cores <= byCores.size(); ++cores)
+    if (const uint32_t rows = byCores[cores - 1]; rows != 0) {
+      all += rows;
+      counts.push_back(fmt::format("{} on {}{}", rows, cores,
+                                   !counts.empty() ? ""
+                                   : cores == 1    ? " core"
+                                                   : " cores"));
+    }
+  return fmt::format("{} row{}{}{}", all, all == 1 ? "" : "s", counts.empty() ? "" : ": ",
+                     fmt::join(counts, ", "));
+}
+
 } // namespace sluice::cli

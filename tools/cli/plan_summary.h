@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "compiler/conversion/plan/report/facts.h"
 #include "runtime/format/program.h"
@@ -18,5 +20,9 @@ std::array<std::string, 3> planSummary(const plan::Explanation &explanation,
 /// "node 1 'fc1' (Gemm), node 2 'relu1' (Relu)": the nodes of a stage, or "inputs".
 std::string stageName(const plan::Explanation &explanation, const format::Program &program,
                       uint32_t stage);
+
+/// "98 rows: 80 on 1 core, 18 on 2": rows that a stage reads, by the number of cores that read them
+/// (ExplainedStage::readsByCores). "0 rows" if it reads none.
+std::string readsText(const std::vector<uint32_t> &byCores);
 
 } // namespace sluice::cli

@@ -1,6 +1,7 @@
 #include "compiler/conversion/plan/report/explain.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <map>
@@ -260,11 +261,25 @@ private:
           to.productsByCore[placement.rows[row].core] +=
               std::max(static_cast<uint32_t>(work[row].terms.size()), 1U);
       }
+      if (stage != 0)
+        to.readsByCores = readsByCores(work.stages[stage]);
       std::sort(to.nodes.begin(), to.nodes.end());
       to.nodes.erase(std::unique(to.nodes.begin(), to.nodes.end()), to.nodes.end());
       if (stage != 0)
         to.derivation = derivationOf(graph, work, to, work.stages[stage]);
     }
+  }
+
+  std::vector<uint32_t> readsByCores(const std::vector<RowId> &rows) const {
+    std::map<RowId, uint64_t> readers; // a bit for each core
+    for (const RowId row : rows)
+      if (const uint32_t core = placement.rows[row].core; core != kNone)
+        forEachOperand(graph, work, row,
+                       [&](RowId operand, bool) { readers[operand] |= uint64_t{1} << core; });
+    std::vector<uint32_t> counts(result.cores, 0);
+    for (const auto &[row, cores] : readers)
+      ++counts[static_cast<size_t>(std::popcount(cores)) - 1];
+    return counts;
   }
 
   uint32_t stageOf(RowId row) const { return row == kNoRow ? 0 : work[row].stage; }

@@ -45,4 +45,12 @@ uint64_t plansNotChosen(const Explanation &explanation) {
   return plans;
 }
 
+const Loser *nextBest(const Explanation &explanation) {
+  const Loser *best = nullptr;
+  for (const Loser &loser : explanation.losers)
+    if (loser.cycles && (!best || *loser.cycles < *best->cycles))
+      best = &loser;
+  return best;
+}
+
 } // namespace sluice::plan

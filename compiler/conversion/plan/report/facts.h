@@ -58,6 +58,9 @@ struct ExplainedStage {
   std::vector<uint32_t> nodes; ///< indices into Graph::nodes, ascending; none for the inputs
   uint32_t rows = 0;
   std::vector<uint32_t> rowsByCore, productsByCore;
+  /// Rows that the stage reads, by the number of cores that read them: one, two, ... A row that
+  /// several cores read is sent to each of them.
+  std::vector<uint32_t> readsByCores;
   /// First beat, and the cycle after the last one; nothing, if all come behind the last output.
   std::optional<uint64_t> start, end;
   CoreCycles idle{};  ///< of matrix units before products of this stage
@@ -107,5 +110,8 @@ struct Explanation {
 
 /// Returns the number of plans that were not chosen.
 uint64_t plansNotChosen(const Explanation &explanation);
+
+/// Returns the plan in the fewest cycles that was not chosen, null if none could be run.
+const Loser *nextBest(const Explanation &explanation);
 
 } // namespace sluice::plan
