@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -80,6 +81,47 @@ Projection sideOf(const Piece &piece, bool ofResult, ExtentsRef tensor, MLIRCont
     for (auto [place, step] : llvm::zip_equal(places, ofResult ? loop.to : loop.from))
       place = place + getAffineDimExpr(index, context) * step;
   return Projection::elements(AffineMap::get(piece.loops.size(), 0, places, context), tensor);
+}
+
+/// Consecutive iterations of a loop, or indices along an axis.
+struct Range {
+  int64_t low = 0, high = 0;
+};
+using Ranges = llvm::SmallVector<Range, 4>;
+
+/// Adds what the iterations of a loop add to an index.
+void add(Range &index, int64_t step, const Range &iterations) {
+  index.low += step * (step < 0 ? iterations.high : iterations.low);
+  index.high += step * (step < 0 ? iterations.low : iterations.high);
+}
+
+/// Returns for each loop the iterations that may write to a box of the result; nothing if there are
+/// none. An iteration is left out if no iterations of the other loops lead to the box from it.
+std::optional<Ranges> writing(const Piece &piece, const Region &box) {
+  Ranges ranges;
+  for (const Piece::Loop &loop : piece.loops)
+    ranges.push_back({0, loop.extent - 1});
+  for (const size_t axis : llvm::seq(box.start.size())) {
+    for (const size_t one : llvm::seq(ranges.size())) {
+      Range others{piece.to[axis], piece.to[axis]};
+      for (auto [index, loop] : llvm::enumerate(piece.loops))
+        if (index != one)
+          add(others, loop.to[axis], ranges[index]);
+      const int64_t step = piece.loops[one].to[axis];
+      int64_t least = box.start[axis] - others.high, most = box.end(axis) - 1 - others.low;
+      if (step == 0 ? least > 0 || most < 0 : least > most)
+        return std::nullopt;
+      if (step == 0)
+        continue;
+      if (step < 0)
+        std::swap(least, most);
+      ranges[one].low = std::max(ranges[one].low, llvm::divideCeilSigned(least, step));
+      ranges[one].high = std::min(ranges[one].high, llvm::divideFloorSigned(most, step));
+      if (ranges[one].low > ranges[one].high)
+        return std::nullopt;
+    }
+  }
+  return ranges;
 }
 
 /// The axes of one side of a reshape. Axes of extent 1 have no loop.
@@ -512,6 +554,42 @@ std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const R
     extents.push_back(loop.extent);
   return regionRead(extents, sideOf(piece, false, view.operands[piece.operand], context),
                     sideOf(piece, true, view.result, context), needed);
+}
+
+Region mostRead(const Pieces &view, const Piece &piece, const Region &needed) {
+  Region read;
+  const auto ranges = writing(piece, needed);
+  for (auto [axis, extent] : llvm::enumerate(view.operands[piece.operand])) {
+    Range index{piece.from[axis], piece.from[axis]};
+    if (ranges)
+      for (auto [loop, range] : llvm::zip_equal(piece.loops, *ranges))
+        add(index, loop.from[axis], range);
+    read.start.push_back(std::max<int64_t>(index.low, 0));
+    read.extents.push_back(ranges ? std::min(index.high, extent - 1) + 1 - read.start.back() : 0);
+  }
+  return read;
+}
+
+Region mostRead(const IndexSpace &space, unsigned operand, const Region &needed) {
+  const Projection &from = space.operands[operand], &to = space.results.front();
+  Piece piece{0, {}, {}, {}};
+  for (unsigned axis = 0; axis < from.rank(); ++axis)
+    piece.from.push_back(from.offset(axis));
+  for (unsigned axis = 0; axis < to.rank(); ++axis)
+    piece.to.push_back(to.offset(axis));
+  for (auto [index, loop] : llvm::enumerate(space.loops))
+    piece.loops.push_back({loop.extent, delta(from, index), delta(to, index)});
+  // The elements of a region are loops of their own.
+  const auto addRegion = [&](const Projection &side, Extents Piece::Loop::*moved) {
+    for (auto [axis, extent] : llvm::enumerate(side.region)) {
+      Piece::Loop loop{extent, Extents(from.rank(), 0), Extents(to.rank(), 0)};
+      (loop.*moved)[axis] = 1;
+      piece.loops.push_back(std::move(loop));
+    }
+  };
+  addRegion(from, &Piece::Loop::from);
+  addRegion(to, &Piece::Loop::to);
+  return mostRead({{from.tensor}, to.tensor, {}, std::nullopt}, piece, needed);
 }
 
 } // namespace sluice::space

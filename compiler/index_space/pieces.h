@@ -80,4 +80,11 @@ Source sourceOf(const Pieces &view, ExtentsRef index);
 std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
                                  mlir::MLIRContext *context);
 
+/// Returns a box of an operand that contains all elements which the elements `needed` of the result
+/// read by this piece; an empty box if they read none.
+Region mostRead(const Pieces &view, const Piece &piece, const Region &needed);
+
+/// The same of an operation: a box of operand `operand` for elements of its first result.
+Region mostRead(const IndexSpace &space, unsigned operand, const Region &needed);
+
 } // namespace sluice::space

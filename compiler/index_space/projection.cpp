@@ -83,6 +83,22 @@ bool isAffine(mlir::AffineMap map) {
 
 Region wholeOf(ExtentsRef extents) { return {Extents(extents.size(), 0), Extents(extents)}; }
 
+void forEachIndex(const Region &box, llvm::function_ref<void(ExtentsRef)> visit) {
+  if (box.empty())
+    return;
+  Extents index = box.start;
+  while (true) {
+    visit(index);
+    size_t axis = index.size();
+    while (axis > 0 && ++index[axis - 1] == box.end(axis - 1)) {
+      --axis;
+      index[axis] = box.start[axis];
+    }
+    if (axis == 0)
+      return;
+  }
+}
+
 Region intersection(const Region &a, const Region &b) {
   Region common;
   for (size_t axis = 0; axis < a.start.size(); ++axis) {

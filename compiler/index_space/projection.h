@@ -8,6 +8,7 @@
 
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace sluice::space {
@@ -29,6 +30,9 @@ struct Region {
 
 /// Returns the box of all indices of a tensor or an index space with these extents.
 Region wholeOf(ExtentsRef extents);
+
+/// Calls `visit` with every index of a box in row-major order.
+void forEachIndex(const Region &box, llvm::function_ref<void(ExtentsRef)> visit);
 
 /// Returns the intersection of two boxes of equal rank; it may be empty.
 Region intersection(const Region &a, const Region &b);

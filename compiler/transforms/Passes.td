@@ -242,6 +242,11 @@ def SelectInputs : Pass<"sluice-select-inputs", "::mlir::func::FuncOp"> {
     anything is left of it, reads the part. An argument that nothing reads is removed. The host sends
     the arguments alone, so it sends no row that nothing reads.
 
+    If other operations read an argument, but no result depends on some of its rows, the pass
+    replaces it by a concat of parts and of zeros in the place of those rows. In a function with
+    windows it does so only if these are at least half of all rows, because loops over positions
+    read an input in equal tiles.
+
     Only arguments with the attribute `sluice.input` change. It holds the number of the input; a part
     also has the first index (`sluice.starts`), the number of elements (`sluice.sizes`) and the step
     (`sluice.steps`) along each axis.

@@ -5,6 +5,8 @@
 #include "compiler/dialect/sluice/input_part.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/index_space/projection.h"
+#include "compiler/transforms/needed_elements.h"
+#include "compiler/transforms/row_boxes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -19,6 +21,12 @@ namespace {
 
 using space::Extents;
 using space::ExtentsRef;
+
+/// More parts of an input, with zeros between them, are not worth their instructions.
+constexpr size_t kMostBoxes = 48;
+
+/// The elements of a larger view are not looked at one by one.
+constexpr int64_t kMostElements = 1 << 20;
 
 int64_t rowsOf(ExtentsRef shape, int64_t dim, int64_t lanes) {
   int64_t rows = 1;
@@ -59,6 +67,7 @@ struct SelectInputs : impl::SelectInputsBase<SelectInputs> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    needed.reset();
     for (unsigned i = function.getNumArguments(); i-- > 0;)
       if (inputOf(function, i) && !inputPartOf(function, i))
         select(i);
@@ -67,8 +76,10 @@ struct SelectInputs : impl::SelectInputsBase<SelectInputs> {
 private:
   using Read = std::pair<SliceOp, InputPart>; ///< a slice and the whole rows that it reads
 
-  /// Removes an argument that nothing reads, or replaces it by one for each part that slices read,
-  /// or for the box around these, whichever has the fewest rows.
+  std::optional<NeededElements> needed; ///< once some argument asks for them
+
+  /// Removes an argument that nothing reads, or replaces it by arguments for the parts that are
+  /// read.
   void select(unsigned index) {
     func::FuncOp function = getOperation();
     const Value whole = function.getArgument(index);
@@ -78,44 +89,165 @@ private:
       return;
     }
     const std::optional<int64_t> dim = dataDim(whole);
-    if (!dim || !llvm::all_of(whole.getUsers(), llvm::IsaPred<SliceOp>))
+    if (!dim || shapeOf(whole).empty())
       return;
+    if (!needed)
+      needed.emplace(function);
+    std::vector<unsigned> isRead = readRows(function.getArgument(index), *dim);
+    if (!llvm::all_of(whole.getUsers(), llvm::IsaPred<SliceOp>) ||
+        !selectSlices(index, *dim, llvm::count(isRead, 1U)))
+      selectNeeded(index, *dim, std::move(isRead));
+  }
+
+  /// Replaces an argument that only slices read by one for each part that they read, or for the box
+  /// around these, whichever has the fewest rows. False, and nothing is done, if outputs depend on
+  /// fewer rows, namely on `needed`.
+  bool selectSlices(unsigned index, int64_t dim, int64_t needed) {
+    func::FuncOp function = getOperation();
+    const Value whole = function.getArgument(index);
     llvm::SmallVector<Read> reads;
     llvm::SmallVector<InputPart, 2> parts;
     for (Operation &op : function.front())
       if (auto slice = llvm::dyn_cast<SliceOp>(op); slice && slice.getInput() == whole) {
-        const InputPart &part = reads.emplace_back(slice, rowsReadBy(slice, *dim, lanes)).second;
+        const InputPart &part = reads.emplace_back(slice, rowsReadBy(slice, dim, lanes)).second;
         if (!llvm::is_contained(parts, part))
           parts.push_back(part);
       }
-    const auto rows = [&](const InputPart &part) { return rowsOf(part.sizes, *dim, lanes); };
+    const auto rows = [&](const InputPart &part) { return rowsOf(part.sizes, dim, lanes); };
     const InputPart box = boxOf(parts);
     int64_t apart = 0;
     for (const InputPart &part : parts)
       apart += rows(part);
+    if (needed != 0 && needed < std::min(apart, rows(box)))
+      return false;
     if (rows(box) <= apart)
       parts = {box};
-    if (std::min(apart, rows(box)) < rowsOf(shapeOf(whole), *dim, lanes))
-      replace(index, *dim, reads, parts);
+    if (std::min(apart, rows(box)) < rowsOf(shapeOf(whole), dim, lanes))
+      replace(index, dim, reads, parts);
+    return true;
+  }
+
+  /// Replaces an argument by a concat of arguments for the boxes of rows that an output may depend
+  /// on, and of zeros in the place of all others.
+  void selectNeeded(unsigned index, int64_t dim, std::vector<unsigned> isRead) {
+    func::FuncOp function = getOperation();
+    const BlockArgument whole = function.getArgument(index);
+    const Extents shape(shapeOf(whole));
+    const auto read = static_cast<size_t>(llvm::count(isRead, 1U));
+    // A loop over positions reads its input in equal tiles, which parts are not.
+    if (read == 0 || read == isRead.size() || (hasWindows() && 2 * read > isRead.size()))
+      return;
+    const NumberedRows rows(shape, dim, lanes, std::move(isRead));
+    const auto boxes = rows.boxes(kMostBoxes);
+    if (!boxes)
+      return;
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointToStart(&function.front());
+    llvm::SmallVector<Value> values;
+    unsigned next = index + 1;
+    for (const RowBox &box : *boxes) {
+      if (box.number == 0) {
+        const auto type = RankedTensorType::get(box.sizes, builder.getF32Type());
+        values.push_back(
+            builder.create<ConstantOp>(whole.getLoc(), DenseElementsAttr::get(type, 0.0F)));
+        continue;
+      }
+      insert(index, next, dim, {box.starts, box.sizes, Extents(shape.size(), 1)});
+      values.push_back(function.getArgument(next++));
+    }
+    const Value joined =
+        rows.joined(builder, whole.getLoc(), llvm::cast<RankedTensorType>(whole.getType()), values);
+    function.getArgument(index).replaceAllUsesWith(joined);
+    function.eraseArgument(index);
+  }
+
+  bool hasWindows() {
+    return llvm::any_of(getOperation().front(), [](Operation &op) {
+      auto view = llvm::dyn_cast<ViewInterface>(op);
+      return view && !view.windowAxes().empty();
+    });
+  }
+
+  /// By row, 1 if an output may depend on it. Views tell the elements, other operations boxes of
+  /// them.
+  std::vector<unsigned> readRows(BlockArgument whole, int64_t dim) const {
+    const Extents shape(shapeOf(whole)), cells = NumberedRows::extents(shape, dim, lanes);
+    std::vector<unsigned> isRead(static_cast<size_t>(space::wholeOf(cells).size()), 0);
+    const auto mark = [&](ExtentsRef row) {
+      int64_t number = 0;
+      for (auto [extent, at] : llvm::zip_equal(cells, row))
+        number = number * extent + at;
+      isRead[static_cast<size_t>(number)] = 1;
+    };
+    const auto isSmallView = [&](Operation *op) {
+      return llvm::isa<ViewInterface>(op) &&
+             space::wholeOf(shapeOf(op->getResult(0))).size() <= kMostElements;
+    };
+    if (llvm::all_of(whole.getUsers(), isSmallView)) {
+      for (Operation *user : whole.getUsers())
+        for (const int64_t element : elementsRead(user, whole)) {
+          Extents index = indexOf(element, shape);
+          index[dim] /= lanes;
+          mark(index);
+        }
+      return isRead;
+    }
+    for (const space::Region &box : needed->of(whole)) {
+      space::Region rows = box;
+      rows.start[dim] = box.start[dim] / lanes;
+      rows.extents[dim] = llvm::divideCeil(box.end(dim), lanes) - rows.start[dim];
+      space::forEachIndex(rows, mark);
+    }
+    return isRead;
+  }
+
+  /// The elements of an operand that the needed elements of a view are.
+  [[nodiscard]] std::vector<int64_t> elementsRead(Operation *view, Value operand) const {
+    const std::vector<space::Source> sources =
+        space::sourcesOf(llvm::cast<ViewInterface>(view).pieces());
+    const ExtentsRef shape = shapeOf(view->getResult(0));
+    std::vector<int64_t> elements;
+    for (const space::Region &box : needed->of(view->getResult(0)))
+      space::forEachIndex(box, [&](ExtentsRef index) {
+        int64_t place = 0;
+        for (auto [extent, at] : llvm::zip_equal(shape, index))
+          place = place * extent + at;
+        const space::Source &source = sources[static_cast<size_t>(place)];
+        if (source.operand && view->getOperand(*source.operand) == operand)
+          elements.push_back(source.element);
+      });
+    return elements;
+  }
+
+  static Extents indexOf(int64_t element, ExtentsRef shape) {
+    Extents index(shape.size(), 0);
+    for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
+      index[axis] = element % shape[axis];
+    return index;
   }
 
   void replace(unsigned index, int64_t dim, llvm::ArrayRef<Read> reads,
                llvm::ArrayRef<InputPart> parts) {
     func::FuncOp function = getOperation();
-    for (const InputPart &part : llvm::reverse(parts)) {
-      auto encoding = DimAttr::get(&getContext(), dim, part.sizes);
-      const BlockArgument whole = function.getArgument(index);
-      function.insertArgument(
-          index + 1, RankedTensorType::get(part.sizes, getElementTypeOrSelf(whole), encoding),
-          function.getArgAttrDict(index), whole.getLoc());
-      setInputPart(function, index + 1, part);
-      nameOf(function, index + 1, part, shapeOf(whole));
-    }
+    for (const InputPart &part : llvm::reverse(parts))
+      insert(index, index + 1, dim, part);
     for (const auto &[slice, part] : reads) {
       const auto *place = parts.size() == 1 ? parts.begin() : llvm::find(parts, part);
       readFrom(function.getArgument(index + 1 + (place - parts.begin())), *place, slice);
     }
     function.eraseArgument(index);
+  }
+
+  /// Inserts an argument at `place` for a part of argument `index`.
+  void insert(unsigned index, unsigned place, int64_t dim, const InputPart &part) {
+    func::FuncOp function = getOperation();
+    const BlockArgument whole = function.getArgument(index);
+    const auto encoding = DimAttr::get(&getContext(), dim, part.sizes);
+    function.insertArgument(
+        place, RankedTensorType::get(part.sizes, getElementTypeOrSelf(whole), encoding),
+        function.getArgAttrDict(index), whole.getLoc());
+    setInputPart(function, place, part);
+    nameOf(function, place, part, shapeOf(whole));
   }
 
   /// Names a part as Python does: "x[3:5]".

@@ -64,6 +64,46 @@ class InputParts(Refusal):
         x[3:5] = numbers(np.random.default_rng(1), 2, 16) - 1 / 16
         self.both({"x": x}, {"y": np.maximum(x[3:5], 0)})
 
+    def test_behind_other_operations(self):
+        """What an output does not depend on is not sent, whatever lies between the input and the slice."""
+        random = np.random.default_rng(7)
+        x = np.full((200, 16), np.nan, np.float32)
+        x[3:5], x[9:11] = numbers(random, 2, 16), numbers(random, 2, 16)
+        flat = {"starts": (48,), "ends": (80,), "steps": (1,)}
+        reshape = helper.make_node("Reshape", ["x", "shape"], ["r"], name="reshape")
+        relu = helper.make_node("Relu", ["x"], ["r"], name="act")
+        for name, nodes, constants, outputs, parts in (
+                ("reshape", [reshape, sliced("r", "y", *flat.values())], [models.constant("shape", np.int64([3200]))],
+                 {"y": x[3:5].reshape(-1)}, {"x[3:5]": 4}),
+                ("two slices of a map", [relu, sliced("r", "y", (3, 0), (5, 16), (1, 1)), sliced("r", "z", (9, 0), (11, 16), (1, 1))], [],
+                 {"y": x[3:5], "z": x[9:11]}, {"x[3:5]": 4, "x[9:11]": 4})):
+            with self.subTest(name):
+                pairs = [node if isinstance(node, tuple) else (node, []) for node in nodes]
+                told, inputs = self.compile(models.model(
+                    [node for node, _ in pairs], [models.tensor("x", 200, 16)], [models.tensor(y, *v.shape) for y, v in outputs.items()],
+                    constants + [one for _, more in pairs for one in more]))
+                self.assertEqual({part: one["rows"] for part, one in inputs.items()}, parts)
+                self.assertLessEqual(told["latency"]["period"], 30)
+                self.both({"x": x}, outputs)
+
+    def test_behind_a_window(self):
+        """Two positions of a convolution and of a pooling."""
+        x = np.full((1, 16, 200), np.nan, np.float32)
+        x[:, :, 3:7] = numbers(np.random.default_rng(8), 1, 16, 4)
+        weights = np.zeros((8, 16, 3), np.float32)
+        weights[range(8), range(8), 2] = 1
+        conv = helper.make_node("Conv", ["x", "w"], ["r"], name="conv")
+        pool = helper.make_node("MaxPool", ["x"], ["r"], name="pool", kernel_shape=[2])
+        cut, constants = sliced("r", "y", (0, 0, 3), (1, 8, 5), (1, 1, 1))
+        for node, more, found, part, rows in ((conv, [models.constant("w", weights)], x[:, :8, 5:7], "x[:, :, 3:7]", 8),
+                                              (pool, [], np.maximum(x[:, :8, 3:5], x[:, :8, 4:6]), "x[:, 0:8, 3:6]", 3)):
+            with self.subTest(node.name):
+                told, inputs = self.compile(models.model([node, cut], [models.tensor("x", 1, 16, 200)], [models.tensor("y", 1, 8, 2)],
+                                                         constants + more))
+                self.assertEqual({name: one["rows"] for name, one in inputs.items()}, {part: rows})
+                self.assertLessEqual(told["latency"]["period"], 40)
+                self.both({"x": x}, {"y": found})
+
     def test_an_input_that_nothing_reads(self):
         model = models.model([helper.make_node("Relu", ["x"], ["y"], name="act")],
                              [models.tensor("z", 50, 16), models.tensor("x", 4, 16)], [models.tensor("y", 4, 16)])

@@ -62,3 +62,27 @@ func.func @unnamed(%x: tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, 
   %0 = sluice.slice %x starts [0, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
   return %0 : tensor<2x8xbf16, #sluice<[2 8!]>>
 }
+
+// A window and a map read the input, but the slices behind them only some of its rows.
+// CHECK-LABEL: func.func @behind_others(
+// CHECK-SAME: %[[A:.*]]: tensor<3x8xbf16, #sluice<[3 8!]>> {sluice.input = 0 : i64, sluice.name = "x[0:3]",
+// CHECK-SAME: %[[B:.*]]: tensor<1x8xbf16, #sluice<[1 8!]>> {sluice.input = 0 : i64, sluice.name = "x[15]",
+// CHECK-DAG: %[[Z:.*]] = sluice.constant dense<0.000000e+00> : tensor<12x8xf32>
+// CHECK: %[[X:.*]] = sluice.concat %[[A]], %[[Z]], %[[B]] axis 0
+// CHECK: sluice.window %[[X]]
+// CHECK: sluice.reverse %[[X]]
+func.func @behind_others(%x: tensor<16x8xbf16, #sluice<[16 8!]>> {sluice.input = 0, sluice.name = "x"}) -> (tensor<2x8x2xbf16, #sluice<[2 8! 2]>>, tensor<1x8xbf16, #sluice<[1 8!]>>) {
+  %0 = sluice.window %x axes [0] sizes [2] counts [15] starts [0] strides [1] dilations [1] value 0.0 : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<15x8x2xbf16, #sluice<[15 8! 2]>>
+  %1 = sluice.slice %0 starts [0, 0, 0] sizes [2, 8, 2] steps [1, 1, 1] : (tensor<15x8x2xbf16, #sluice<[15 8! 2]>>) -> tensor<2x8x2xbf16, #sluice<[2 8! 2]>>
+  %2 = sluice.reverse %x axes [0] : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<16x8xbf16, #sluice<[16 8!]>>
+  %3 = sluice.slice %2 starts [0, 0] sizes [1, 8] steps [1, 1] : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<1x8xbf16, #sluice<[1 8!]>>
+  return %1, %3 : tensor<2x8x2xbf16, #sluice<[2 8! 2]>>, tensor<1x8xbf16, #sluice<[1 8!]>>
+}
+
+// A loop over positions may read the input: less than half of the rows are left out.
+// CHECK-LABEL: func.func @tiles(
+// CHECK-SAME: tensor<16x8xbf16, #sluice<[16 8!]>>
+func.func @tiles(%x: tensor<16x8xbf16, #sluice<[16 8!]>> {sluice.input = 0, sluice.name = "x"}) -> tensor<7x8x2xbf16, #sluice<[7 8! 2]>> {
+  %0 = sluice.window %x axes [0] sizes [2] counts [7] starts [0] strides [2] dilations [1] value 0.0 : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<7x8x2xbf16, #sluice<[7 8! 2]>>
+  return %0 : tensor<7x8x2xbf16, #sluice<[7 8! 2]>>
+}

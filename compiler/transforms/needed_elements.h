@@ -1,0 +1,32 @@
+// Which elements of each value an output may depend on.
+#pragma once
+
+#include "compiler/dialect/sluice/operations.h"
+#include "compiler/index_space/projection.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace sluice::ir {
+
+class KnownChoices;
+
+/// For each value of a function, boxes that contain all elements that a result or a state depends
+/// on. They follow from the pieces of views and from the index spaces of other operations.
+class NeededElements {
+public:
+  using Boxes = llvm::SmallVector<space::Region, 2>;
+
+  explicit NeededElements(mlir::func::FuncOp function);
+
+  /// Empty if nothing depends on the value. Boxes may overlap.
+  [[nodiscard]] llvm::ArrayRef<space::Region> of(mlir::Value value) const;
+
+private:
+  llvm::DenseMap<mlir::Value, Boxes> boxes;
+
+  void add(mlir::Operation &op);
+  void addChosen(MapOp map, const KnownChoices &choices, const Boxes &neededBoxes);
+  void need(mlir::Value value, const space::Region &box);
+};
+
+} // namespace sluice::ir
