@@ -903,3 +903,11 @@ func.func @f(%x: tensor<8xf32>) {
   %0 = sluice.view %x pieces [1] : (tensor<8xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>) {
+  // expected-error @+1 {{'sluice.view' op index space: a step of loop 0 moves the region of operand 0 along 2 axes, allowed: at most 1 (IS-COHERENT)}}
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops[4] from (i) -> (i, i) to (i) -> (i)>] : (tensor<4x4xf32>) -> tensor<4xf32>
+  return
+}
