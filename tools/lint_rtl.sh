@@ -31,6 +31,14 @@ for file in $modules; do
   fi
 done
 
+# The smallest machine.
+if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
+    -I. $packages $modules --top-module sluice_top -GCores=1 -GLanes=4 -GPeTerms=4 > "$folder/log" 2>&1; then
+  echo "verilator: sluice_top with one core of four lanes"
+  cat "$folder/log"
+  failed=1
+fi
+
 # yosys 0.23 takes an unpacked array of structs for one struct, without a word.
 if grep -nE '^ *([a-z_]+::)?[a-z_]+_t +[a-z0-9_]+ *\[' $modules; then
   echo "error: yosys does not support unpacked arrays of structs"

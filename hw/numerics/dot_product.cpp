@@ -29,8 +29,9 @@ constexpr int64_t kXExponent = 2 * 896 - 8;
 constexpr int64_t kUnitExponent = 1023 + 52 - int64_t{isa::kValueOffset} - 8; // of Q = 0
 constexpr int64_t kWeightBits = INT64_MIN | int64_t{0x7FFF} << kMantissaShift;
 
-/// Lanes that are computed together, as one or several vectors of N doubles.
-constexpr unsigned kBlock = 16, kSmallBlock = 8;
+/// Lanes that are computed together, as one or several vectors of N doubles. A row has a multiple
+/// of the smallest.
+constexpr unsigned kBlock = 16, kSmallBlock = 8, kSmallestBlock = 4;
 
 template <unsigned N> struct Vectors {
   using Double __attribute__((vector_size(8 * N))) = double;
@@ -165,8 +166,11 @@ template <unsigned N>
   unsigned j = 0;
   for (; j + kBlock <= lanes; j += kBlock)
     addLanes<N, kBlock>(row, weights + j, lanes, terms, m + j, q + j);
-  for (; j < lanes; j += kSmallBlock)
+  for (; j + kSmallBlock <= lanes; j += kSmallBlock)
     addLanes<N, kSmallBlock>(row, weights + j, lanes, terms, m + j, q + j);
+  for (; j < lanes; j += kSmallestBlock)
+    addLanes<std::min(N, kSmallestBlock), kSmallestBlock>(row, weights + j, lanes, terms, m + j,
+                                                          q + j);
 }
 
 void addRowPortable(const uint16_t *x, const uint16_t *weights, unsigned lanes, unsigned terms,
@@ -218,7 +222,7 @@ bool poisons(std::span<const uint16_t> x) {
 void dotAccumulate(const TowardZero &, std::span<const uint16_t> x, const uint16_t *weights,
                    unsigned peTerms, const AccRow &acc) {
   const auto lanes = static_cast<unsigned>(x.size());
-  assert(lanes % kSmallBlock == 0 && lanes <= kMaxLanes && lanes % peTerms == 0);
+  assert(lanes % kSmallestBlock == 0 && lanes <= kMaxLanes && lanes % peTerms == 0);
   assert(acc.m.size() == lanes && acc.q.size() == lanes && acc.poison.size() == lanes);
   // Through a pointer, so that no arithmetic moves to where the host rounds
   // otherwise.

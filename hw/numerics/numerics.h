@@ -120,7 +120,7 @@ private:
 /// weights of output lane j), with the poison of x. `weights` is laid out [input
 /// position][output lane], lanes*lanes elements after flushWeight: the transpose
 /// of format::WeightImage, because neighbouring output lanes are computed
-/// together. lanes is a multiple of 8 up to kMaxLanes, peTerms divides it.
+/// together. lanes is a multiple of 4 up to kMaxLanes, peTerms divides it.
 void dotAccumulate(const TowardZero &, std::span<const uint16_t> x, const uint16_t *weights,
                    unsigned peTerms, const AccRow &acc);
 

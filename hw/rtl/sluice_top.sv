@@ -50,7 +50,7 @@ module sluice_top #(
     output logic [machine_pkg::StatusBits-1:0]  readback_status_o,  // core = Cores: the input unit's
     output logic [machine_pkg::CounterBits-1:0] readback_count_o    // cycles since the start
 );
-  `SLUICE_REQUIRE(Cores >= 2 && Cores <= isa_pkg::MaxCores)
+  `SLUICE_REQUIRE(Cores >= 1 && Cores <= isa_pkg::MaxCores)
 
   localparam int unsigned Packet = machine_pkg::PacketBits;
   localparam int unsigned Status = machine_pkg::StatusBits;
@@ -192,6 +192,7 @@ module sluice_top #(
   assign fault_o = fault != '0;
 
   // ---- readback -----------------------------------------------------------------
+  localparam int unsigned CoreBits = Cores > 1 ? $clog2(Cores) : 1;
   logic [$clog2(2*Sources)-1:0] unit;
   logic [$clog2(4*Sources)-1:0] counter;
 
@@ -206,5 +207,5 @@ module sluice_top #(
   assign counter = ($clog2(4*Sources))'({readback_core_i, readback_unit_i});
   assign readback_count_o = readback_count[counter*Count+:Count];
 
-  assign readback_row_o = readback_row[$clog2(Cores)'(readback_core_i)*RowBits+:RowBits];
+  assign readback_row_o = readback_row[CoreBits'(readback_core_i)*RowBits+:RowBits];
 endmodule

@@ -244,7 +244,7 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
   // The upper limits are the widths of the instruction fields that address them.
   for (const Limit &limit : std::initializer_list<Limit>{
            {"cores", geometry.cores, 1, isa::kMaxCores},
-           {"lanes", geometry.lanes, 8, 64},
+           {"lanes", geometry.lanes, 4, 64},
            {"pe_terms", geometry.peTerms, 1, geometry.lanes},
            {"weight_blocks", geometry.weightBlocks, 1, 1U << 16},
            {"inbox_rows", geometry.inboxRows, 1, isa::kLocalBase},

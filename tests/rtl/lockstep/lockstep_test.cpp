@@ -81,12 +81,17 @@ TEST(RandomPrograms, PassTheLoadersChecks) {
 TEST(RandomPrograms, ComeToRestOnTheModel) { runPrograms(tiny(), instructions(), nullptr, true); }
 
 TEST(RandomPrograms, ComeToRestOnOtherGeometries) {
-  format::Geometry geometry = tiny();
-  geometry.name = "c5b16";
-  geometry.cores = 5;
-  geometry.lanes = 16;
-  geometry.peTerms = 2;
-  runPrograms(geometry, instructions() / 4, nullptr);
+  struct Shape {
+    uint32_t cores, lanes, peTerms;
+  };
+  for (const Shape shape : {Shape{1, 4, 1}, Shape{1, 8, 4}, Shape{5, 16, 2}}) {
+    format::Geometry geometry = tiny();
+    geometry.cores = shape.cores;
+    geometry.lanes = shape.lanes;
+    geometry.peTerms = shape.peTerms;
+    SCOPED_TRACE(testing::Message() << shape.cores << " cores, " << shape.lanes << " lanes");
+    runPrograms(geometry, instructions() / 4, nullptr);
+  }
   for (const format::Geometry &preset : format::targetPresets())
     if (preset.name != tiny().name) {
       SCOPED_TRACE(preset.name);

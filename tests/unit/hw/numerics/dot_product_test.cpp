@@ -72,8 +72,8 @@ TEST(MatrixNumerics, RowMatchesTheDefinition) {
     unsigned lanes, terms;
   };
   Operands operands(1);
-  for (const Shape shape :
-       {Shape{8, 4}, Shape{8, 8}, Shape{32, 16}, Shape{32, 32}, Shape{64, 16}, Shape{64, 64}}) {
+  for (const Shape shape : {Shape{4, 1}, Shape{4, 4}, Shape{8, 4}, Shape{8, 8}, Shape{32, 16},
+                            Shape{32, 32}, Shape{64, 16}, Shape{64, 64}}) {
     std::vector<uint16_t> x(shape.lanes), w(shape.lanes * shape.lanes);
     std::vector<AccLane> out(shape.lanes);
     for (int trial = 0; trial < 400; ++trial) {
@@ -109,7 +109,7 @@ TEST(MatrixNumerics, EveryInstructionSetGivesTheSameBits) {
       value = operands.below(3) ? operands.bf16(true) : 0;
     for (uint16_t &value : w)
       value = flushWeight(operands.bf16(true));
-    for (unsigned lanes : {8U, 16U, 32U, 64U}) {
+    for (unsigned lanes : {4U, 8U, 16U, 32U, 64U}) {
       std::vector<int64_t> expectedM, expectedQ;
       for (const DotBody &body : dotBodies()) {
         std::vector<int64_t> m(lanes, 12345), q(lanes, 30);

@@ -31,6 +31,8 @@ TEST(Check, SmallProgramIsClean) {
 TEST(Check, Geometry) {
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.lanes = 12; }),
             "E0508 lanes is 12, allowed: a power of two");
+  EXPECT_EQ(problemAfter([](Program &p) { p.geometry.lanes = 2; }),
+            "E0508 lanes is 2, allowed: 4 to 64");
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.cores = 9; }),
             "E0508 cores is 9, allowed: 1 to 8");
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.peTerms = 3; }),
