@@ -18,10 +18,10 @@ phase "install packages"
 tools/install.sh build
 
 phase "build the compiler and the accelerator"
-# One accelerator of the three that the tests use, and all three to install; a tree that has more
+# One accelerator of the four that the tests use, and all four to install; a tree that has more
 # keeps them.
 if [[ -n $prefix ]]; then
-  cmake --preset release -DSLUICE_RTL_TARGETS="c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8 >/dev/null
+  cmake --preset release -DSLUICE_RTL_TARGETS="c1b4;c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8 >/dev/null
 elif ! [[ -f build/release/CMakeCache.txt ]]; then
   cmake --preset release -DSLUICE_RTL_TARGETS=c6b32 -DSLUICE_RTL_WAVES= >/dev/null
 fi

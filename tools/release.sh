@@ -12,7 +12,7 @@ set -euo pipefail
 umask 022 # the packages have folders that others may read
 usage="usage: tools/release.sh VERSION|--version-from-changelog -o FOLDER [--build FOLDER] [--source-only]"
 # What a release contains: both engines, and waves of the small accelerator.
-targets="c2b8;c6b32"
+targets="c1b4;c2b8;c6b32"
 waves="c2b8"
 
 # fail MESSAGE [CODE]: code 1 for what the tree or the build lacks, 2 for a wrong command.

@@ -13,7 +13,7 @@ tools/install.sh test
 # Without PyPI, the random graphs have nothing to be compared with and skip.
 tools/test_environment.sh >/dev/null || true
 phase "build"
-cmake --preset release -DSLUICE_RTL_TARGETS="c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8 \
+cmake --preset release -DSLUICE_RTL_TARGETS="c1b4;c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8 \
   -DSLUICE_SHARED="${SLUICE_SHARED:-$PWD/../shared}" >/dev/null
 cmake --build --preset release
 phase "test"

@@ -11,6 +11,7 @@
 #   layers       docs/torch-layers.md, every layer
 #   gallery      docs/gallery.md, every network
 #   views        20,000 random graphs of selections, 200,000 of merged axes
+#   lockstep     100,000 random instructions on one core of four lanes, on both engines
 #   tidy         clang-tidy over every source
 #   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
 #   fuzz         an hour for each fuzzer, with sanitizers
@@ -42,15 +43,18 @@ gallery() { tests/support/with_onnxruntime.sh tools/gallery.py "$sluice"; }
 views() {
   SLUICE_SELECTION_GRAPHS=20000 SLUICE_MERGED_GRAPHS=200000 "$tests/sluice_transforms_test" --gtest_brief=1
 }
+lockstep() {
+  SLUICE_LOCKSTEP_SMALLEST=100000 "$tests/lockstep_test" --gtest_filter='*OnTheSmallestMachine'
+}
 tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 
-parts=(operators suite conformance variants quantised layers gallery views tidy)
+parts=(operators suite conformance variants quantised layers gallery views lockstep tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | quantised | layers | gallery | views | tidy | exporters | fuzz) ;;
+    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | tidy | exporters | fuzz) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done

@@ -356,7 +356,7 @@ class Flags(Refusal):
     def test_target(self):
         onnx.save(models.dense(), self.dir / "m.onnx")
         self.save("t.json", b"{}")
-        unknown = "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file\n"
+        unknown = "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep, ecp5-85f or a .json file\n"
         for command in (("compile", "m.onnx", "-o", "new.sluice", "--target"), ("check", "m.onnx", "--target"),
                         ("targets", "--show")):
             self.refused(USAGE, unknown, *command, "c9b9")
@@ -366,8 +366,8 @@ class Flags(Refusal):
         onnx.save(models.dense(), self.dir / "m.onnx")
         for command in (("compile", "m.onnx", "-o", "new.sluice", "--target"), ("check", "m.onnx", "--target"),
                         ("targets", "--show")):
-            self.refused(USAGE, "error[E0515]: unknown target 'C6B23', allowed: c2b8, c3b64, c6b32, c6b32-deep or a "
-                         ".json file\n help: did you mean 'c6b32'\n", *command, "C6B23")
+            self.refused(USAGE, "error[E0515]: unknown target 'C6B23', allowed: c2b8, c3b64, c6b32, c6b32-deep, ecp5-85f "
+                         "or a .json file\n help: did you mean 'c6b32'\n", *command, "C6B23")
 
     def test_unknown_words(self):
         for message, args in (

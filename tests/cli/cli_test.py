@@ -368,7 +368,7 @@ class Cli(unittest.TestCase):
         mine = self.dir / "mine.json"
         mine.write_text(json.dumps({**preset, "lanes": 12}))
         self.fails(5, f"error[E0514]: target '{mine}': lanes is 12, allowed: a power of two", "targets", "--show", mine)
-        self.fails(2, "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file",
+        self.fails(2, "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep, ecp5-85f or a .json file",
                    "targets", "--show", "c9b9")
 
     def test_version(self):

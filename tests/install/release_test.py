@@ -230,7 +230,7 @@ class Refusals(unittest.TestCase):
         self.refused(f"error: '{build}' is no build folder; it has no CMakeCache.txt\n", *command)
         build.mkdir()
         cache = (BUILD / "CMakeCache.txt").read_text()
-        for option in ("CMAKE_BUILD_TYPE=Release", "SLUICE_ASAN=OFF", "SLUICE_RTL_TARGETS=c2b8;c6b32", "SLUICE_RTL_WAVES=c2b8"):
+        for option in ("CMAKE_BUILD_TYPE=Release", "SLUICE_ASAN=OFF", "SLUICE_RTL_TARGETS=c1b4;c2b8;c6b32", "SLUICE_RTL_WAVES=c2b8"):
             name = option.partition("=")[0]
             (build / "CMakeCache.txt").write_text(re.sub(rf"^({name}:\w+)=.*$", r"\1=other", cache, flags=re.MULTILINE))
             self.refused(f"error: '{build}' is not configured for a release; type: cmake -D'{option}' '{build}'\n", *command)

@@ -1,7 +1,8 @@
 // Random programs on the C++ model and on the Verilated machine: equal bits and
 // equal cycles. SLUICE_LOCKSTEP_INSTRUCTIONS sets how many instructions to run
 // (the default takes some seconds), SLUICE_LOCKSTEP_ASSERTING how many of them on
-// the flavour with assertions, SLUICE_LOCKSTEP_SEED the first seed.
+// the flavour with assertions, SLUICE_LOCKSTEP_SMALLEST how many to run on one core of
+// four lanes, SLUICE_LOCKSTEP_SEED the first seed.
 #include <iostream>
 #include <map>
 #include <string>
@@ -186,6 +187,21 @@ TEST(Lockstep, ModelAndRtlAgreeAfterAReset) {
     ASSERT_EQ(runLockstep(makeRandomProgram(programs + seed, tiny()), *vm, rtl.get()).difference,
               "");
   }
+}
+
+/// One core of four lanes, the smallest machine.
+TEST(Lockstep, ModelAndRtlAgreeOnTheSmallestMachine) {
+  const format::Geometry &smallest = *format::findPreset("ecp5-85f");
+  ASSERT_EQ(std::pair(smallest.cores, smallest.lanes), std::pair(1U, 4U));
+  const uint64_t count = fromEnvironment("SLUICE_LOCKSTEP_SMALLEST", instructions() / 4);
+  bool built = false;
+  for (const bool withAssertions : {false, true})
+    if (const std::unique_ptr<device::Device> rtl = makeRtl(smallest, withAssertions)) {
+      built = true;
+      runPrograms(smallest, withAssertions ? count / 20 : count, rtl.get());
+    }
+  if (!built)
+    GTEST_SKIP() << "this build has no RTL of " << smallest.name;
 }
 
 /// Every other target that is built; they are large, so only a few programs.

@@ -329,7 +329,7 @@ def targets() -> Table:
     """Returns the targets that models can be compiled for.
 
     >>> [target["name"] for target in targets()]
-    ['c2b8', 'c3b64', 'c6b32', 'c6b32-deep']
+    ['c2b8', 'c3b64', 'c6b32', 'c6b32-deep', 'ecp5-85f']
     """
     with Workspace() as workspace:
         return Table(workspace.json(["targets"])[0]["targets"])

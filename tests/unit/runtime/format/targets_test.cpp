@@ -17,7 +17,7 @@ TEST(Targets, PresetsAreEmbedded) {
   std::vector<std::string> names;
   for (const Geometry &preset : targetPresets())
     names.push_back(preset.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"c2b8", "c3b64", "c6b32", "c6b32-deep"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"c2b8", "c3b64", "c6b32", "c6b32-deep", "ecp5-85f"}));
   const Geometry *deep = findPreset("c6b32-deep");
   ASSERT_TRUE(deep);
   EXPECT_EQ(deep->weightBlocks, 4096U);
@@ -62,8 +62,9 @@ TEST(Targets, Problems) {
     EXPECT_EQ(problemOf(with("\"nominal\"", wrong)),
               "E0514 target 't.json': 'clock_source' must have 1 to 64 printable ASCII characters");
   const auto unknown = loadTarget("c9b9");
-  EXPECT_EQ(std::get<FileProblem>(unknown).message,
-            "unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file");
+  EXPECT_EQ(
+      std::get<FileProblem>(unknown).message,
+      "unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep, ecp5-85f or a .json file");
 }
 
 } // namespace
