@@ -110,6 +110,20 @@ class Room(Refusal):
         self.assertEqual(self.sluice("check", "m.onnx", "--target", self.target("half", weight_blocks=4),
                                      "--fit-seconds", "0")[0], TOO_BIG)
 
+    def test_one_core(self):
+        """One core holds too few weights: the message is that of every target."""
+        onnx.save(dense(200, 200), self.dir / "m.onnx")
+        self.compile_refused(TOO_BIG, """
+            error[E0401]: the model does not fit ecp5-85f: core 0 needs 2500 weight blocks, 452 more than its 2048
+              --> m.onnx
+             note: node 0 'fc0' (MatMul) uses 2500 weight blocks on core 0
+             help: compiles for target 'c2b8' in 338 cycles (--target c2b8, verified)
+             help: compiles with "weight_blocks": 4096 instead of 2048 in a target file in 2524 cycles (verified, 2186 more)
+             help: use a target with more weight blocks or more cores
+            """, target="ecp5-85f", flags=LONG)
+        _, memory = self.fixes("--target", "ecp5-85f", *LONG)
+        self.assertEqual(self.cycles(self.target("larger", "ecp5-85f", weight_blocks=4096)), memory["cycles"])
+
     def test_only_memory(self):
         """More rows of the input than any preset holds."""
         onnx.save(largest(70000), self.dir / "m.onnx")
