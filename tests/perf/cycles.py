@@ -44,8 +44,10 @@ FOUND = {"cntk_mnist": SHARED / "models/cntk_mnist/model.onnx", "micro_kws": SHA
          "digits": SOURCE / "tools/digits/digits.onnx", "sdp": SHARED / "models/sdp/model.onnx"}
 FLAGS = {"sdp": ["--allow-dynamic-weights"]}
 SMALL = ["acasxu", "go1_policy", "digits"]
+ONE_CORE = ["acasxu", "cntk_mnist", "digits"]  # of four lanes
 ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *SEQUENCES, *make_models.WHOLE, *FOUND, *(name for name in STREAMS if name not in DEEP)],
-        "c6b32-deep": DEEP, "c3b64": [*BENCHMARKS, *WIDE], "c2b8": SMALL}
+        "c6b32-deep": DEEP, "c3b64": [*BENCHMARKS, *WIDE], "c2b8": SMALL,
+        "ecp5-85f": ONE_CORE}
 SKIPPED = 77
 
 
