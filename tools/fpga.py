@@ -7,7 +7,7 @@ A unit is one of tools/fpga.json, with the sizes that the target gives it. It st
 part: every input comes from a flip-flop, every output ends in one, and these flip-flops are not
 counted. For each unit the command prints its cells, the clock as median and best of the seeds, and
 the worst path of the median seed. A target is a preset or a target file: the whole machine, and its
-bitstream where it fits the part.
+bitstreams where it fits the part.
 
 --target   the target that gives the units their sizes (c6b32)
 --seeds    how often a unit is placed, each time from another seed (1)
@@ -156,8 +156,9 @@ class Unit:
         text, self.frame_flops = frame(self.module, self.params, ports_of(self.folder, "unit_top"))
         with open(os.path.join(self.folder, "frame.v"), "w", encoding="utf-8") as file:
             file.write(text)
-        # A whole machine keeps its modules: flat, its synthesis takes gigabytes.
-        whole = " -noflatten" if self.module == "sluice_top" else ""
+        # A machine of several cores keeps its modules: flat, its synthesis takes gigabytes. One core is
+        # a fifth smaller flat.
+        whole = " -noflatten" if self.params.get("Cores", 1) > 1 else ""
         self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -check -top frame",
                              f"synth_ecp5 -top frame{whole} -json netlist.json", "tee -o stat.json stat -json"])
         with open(os.path.join(self.folder, "stat.json"), encoding="utf-8") as file:
@@ -251,11 +252,11 @@ def row(name, figures, part):
             f"{cells['block RAMs']:>5} {clock}")
 
 
-def page_table(stored):
-    """Returns the table of docs/hardware.md."""
-    lines = ["| unit | sites | flip-flops | multipliers | block RAMs | placements | MHz, median | MHz, best | worst path |",
+def page_table(first, figures):
+    """Returns a table of docs/hardware.md; `first` is the header of its first column."""
+    lines = [f"| {first} | sites | flip-flops | multipliers | block RAMs | placements | MHz, median | MHz, best | worst path |",
              "|---|--:|--:|--:|--:|--:|--:|--:|---|"]
-    for one in stored["units"].values():
+    for one in figures.values():
         cells, path = one["cells"], one["path"]
         lines.append(f"| {one['what']} | {cells['sites']:,} | {cells['flip-flops']:,} | {cells['multipliers']} | "
                      f"{cells['block RAMs']} | {one['seeds']} | {one['mhz']['median']:.1f} | {one['mhz']['best']:.1f} | "
@@ -266,10 +267,13 @@ def page_table(stored):
 def update_pages(stored, write):
     """Compares the stored figures with docs/hardware.md and README.md, or writes them; returns whether they agreed."""
     clocks = [one["mhz"]["median"] for one in stored["units"].values()]
-    texts = {PAGE: (r"(<!-- clocks: tools/fpga.sh -->\n).*?(<!-- end -->)", page_table(stored) + "\n"),
-             README: (r"(they reach )\d+ to \d+( MHz)", f"{min(clocks):.0f} to {max(clocks):.0f}")}
+    texts = [(PAGE, r"(<!-- clocks: tools/fpga.sh -->\n).*?(<!-- end -->)", page_table("unit", stored["units"]) + "\n"),
+             (README, r"(they reach )\d+ to \d+( MHz)", f"{min(clocks):.0f} to {max(clocks):.0f}")]
+    if "machines" in stored:
+        texts.append((PAGE, r"(<!-- machines: tools/fpga.sh -->\n).*?(<!-- end -->)",
+                      page_table("target", stored["machines"]) + "\n"))
     agreed = True
-    for path, (pattern, text) in texts.items():
+    for path, pattern, text in texts:
         with open(path, encoding="utf-8") as file:
             old = file.read()
         if not re.search(pattern, old, re.S):
@@ -336,7 +340,7 @@ def chosen(config, args, folder):
     for name in args.designs:
         if name not in names:
             machine = dict(config["machine"], name=os.path.basename(name).removesuffix(".json"))
-            machine["what"] = f"target {machine['name']}"
+            machine["what"] = f"`{machine['name']}`"
             units.append(Unit(machine, read_target(name), folder))
     return units
 
@@ -400,7 +404,7 @@ def main():
             if "path" in figures:
                 print(f"{'':<16} {path_text(figures['path'])}", flush=True)
             if args.check:
-                worse += compare(unit.name, figures, stored["units"])
+                worse += compare(unit.name, figures, {**stored["units"], **stored.get("machines", {})})
     for sentence in worse:
         print(f"error: {sentence}")
     if args.json:
@@ -409,9 +413,12 @@ def main():
             file.write("\n")
     if args.store and not failed:
         stored["part"] = f"{part['name']}-{part['grade']}"
-        stored["units"].update({name: figures for name, figures in results.items() if "mhz" in figures})
-        stored["units"] = {unit["name"]: stored["units"][unit["name"]] for unit in config["units"]
-                           if unit["name"] in stored["units"]}
+        routed = {name: figures for name, figures in results.items() if "mhz" in figures}
+        known = {**stored["units"], **routed}
+        stored["units"] = {unit["name"]: known[unit["name"]] for unit in config["units"] if unit["name"] in known}
+        machines = {name: figures for name, figures in routed.items() if name not in stored["units"]}
+        if machines:
+            stored["machines"] = {**stored.get("machines", {}), **machines}
         with open(FIGURES, "w", encoding="utf-8") as file:
             json.dump(stored, file, indent=1)
             file.write("\n")
