@@ -224,15 +224,18 @@ private:
                                          const ScalarBody &body);
   [[nodiscard]] bool isFixed(mlir::Value value) const;
   std::optional<Tensor> asLine(const std::vector<Tensor> &operands, const ScalarBody &body);
+  std::optional<Tensor> asMean(const Tensor &x, double factor);
   std::optional<Tensor> factorsBehind(const Tensor &lhs, const Tensor &rhs);
   Tensor lookedUp(DataType type, const Tensor &by, ArrayLookup lookup);
   Tensor viewed(const Tensor &input, Tensor result, ArrayView view);
   std::optional<Tensor> evaluated(DataType type, mlir::Value value);
   Tensor computed(DataType type, mlir::Value value);
   mlir::Value transposed(mlir::Value value, Shape permutation);
+  void addParts(const Tensor &input, int64_t axis, std::vector<Tensor> &parts) const;
   std::optional<Tensor> undone(const Tensor &input, const Shape &shape);
   std::optional<Tensor> asTranspose(const Tensor &input, const Shape &shape);
   std::optional<Tensor> withKeptAxes(const Tensor &input, const Shape &shape);
+  std::optional<Tensor> withoutKeptAxes(const Tensor &input, const Shape &shape);
   /// Elements of `inputs`, of the type of the first.
   Tensor selected(const std::vector<Tensor> &inputs, mlir::Value value);
 

@@ -233,6 +233,22 @@ bool Emitter::isFixed(mlir::Value value) const {
   return sharedValues.contains(value) || restoredValues.contains(value);
 }
 
+/// Returns the mean of the elements of which `x` is the sum, if `factor` divides it by their
+/// number.
+std::optional<Tensor> Emitter::asMean(const Tensor &x, double factor) {
+  auto sum = x.value.getDefiningOp<ir::ReduceOp>();
+  if (!sum || sum.getMonoid() != ir::Monoid::Sum || isFixed(x.value))
+    return std::nullopt;
+  double count = 1;
+  for (const int64_t axis : sum.getAxes())
+    count *= static_cast<double>(ir::shapeOf(sum.getInput())[axis]);
+  if (static_cast<float>(factor) != static_cast<float>(1 / count))
+    return std::nullopt;
+  const auto where = ir::fuseLocs(builder.getContext(), {location, sum.getLoc()});
+  return computed(x.type, builder.create<ir::ReduceOp>(where, ir::Monoid::Mean, sum.getInput(),
+                                                       sum.getAxes(), sum.getKeepdims()));
+}
+
 /// Returns the line of a tensor and constants that `body` computes, if it and the lines that the
 /// tensor is computed by take fewer operations as one line.
 std::optional<Tensor> Emitter::asLine(const std::vector<Tensor> &operands, const ScalarBody &body) {
@@ -264,6 +280,9 @@ std::optional<Tensor> Emitter::asLine(const std::vector<Tensor> &operands, const
   if (!own)
     return std::nullopt;
   found.line = *own;
+  if (own->shift.are(0) && own->scale->are(own->scale->values.front()))
+    if (auto mean = asMean(*x, own->scale->values.front()))
+      return mean;
   llvm::SmallVector<mlir::Location> locations = {location};
   for (mlir::Value base = found.base; !isFixed(base) && follow(found); base = found.base)
     locations.push_back(base.getLoc());

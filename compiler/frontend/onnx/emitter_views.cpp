@@ -156,6 +156,23 @@ std::optional<Tensor> Emitter::withKeptAxes(const Tensor &input, const Shape &sh
                                                            /*keepdims=*/true));
 }
 
+/// Returns the reduction that keeps its axes and of which `input` is the result, without the
+/// reduced axes, if it then has this shape and nothing else reads it: then one spelling is left of
+/// a result without these axes.
+std::optional<Tensor> Emitter::withoutKeptAxes(const Tensor &input, const Shape &shape) {
+  auto reduce = input.value.getDefiningOp<ir::ReduceOp>();
+  if (!reduce || !reduce.getKeepdims() || isFixed(input.value))
+    return std::nullopt;
+  std::string why;
+  const auto removed =
+      ir::inferReduce(ir::shapeOf(reduce.getInput()), reduce.getAxes(), /*keepdims=*/false, why);
+  if (mlir::failed(removed) || llvm::ArrayRef<int64_t>(*removed) != llvm::ArrayRef<int64_t>(shape))
+    return std::nullopt;
+  return selected({input}, builder.create<ir::ReduceOp>(location, reduce.getMonoid(),
+                                                        reduce.getInput(), reduce.getAxes(),
+                                                        /*keepdims=*/false));
+}
+
 /// Returns one transpose for a reshape to `shape` behind a reshape and a transpose, if the three
 /// only permute axes.
 std::optional<Tensor> Emitter::asTranspose(const Tensor &input, const Shape &shape) {
@@ -190,6 +207,8 @@ Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
     return viewed(input, *before, view);
   if (auto kept = withKeptAxes(input, shape))
     return *kept;
+  if (auto removed = withoutKeptAxes(input, shape))
+    return *removed;
   if (auto transposed = asTranspose(input, shape))
     return viewed(input, *transposed, view);
   std::string why;
@@ -228,6 +247,8 @@ Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
   };
   if (auto before = undone(input, Shape(shape.begin(), shape.end())))
     return viewed(input, *before, view);
+  if (auto removed = withoutKeptAxes(input, Shape(shape.begin(), shape.end())))
+    return *removed;
   return viewed(
       input, selected({input}, builder.create<ir::SqueezeOp>(location, input.value, axes)), view);
 }
@@ -273,6 +294,23 @@ Tensor Emitter::pad(const Tensor &input, const Shape &low, const Shape &high, fl
   return out;
 }
 
+/// Adds a part of a concat along `axis`: of a concat along the same axis that nothing else reads,
+/// its parts.
+void Emitter::addParts(const Tensor &input, int64_t axis, std::vector<Tensor> &parts) const {
+  auto inner = input.known ? ir::ConcatOp() : input.value.getDefiningOp<ir::ConcatOp>();
+  if (!inner || static_cast<int64_t>(inner.getAxis()) != axis || isFixed(input.value)) {
+    parts.push_back(input);
+    return;
+  }
+  for (const mlir::Value operand : inner.getInputs()) {
+    Tensor &part = parts.emplace_back(input);
+    const auto shape = ir::shapeOf(operand);
+    part.value = operand;
+    part.shape.assign(shape.begin(), shape.end());
+    part.views.clear();
+  }
+}
+
 Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
   bool allKnown = std::all_of(inputs.begin(), inputs.end(),
                               [](const Tensor &input) { return input.known != nullptr; });
@@ -297,8 +335,9 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
     return Tensor::ofKnown(std::move(out));
   }
   std::vector<Tensor> parts; // that have elements
-  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(parts),
-               [axis](const Tensor &input) { return input.shape[axis] != 0; });
+  for (const Tensor &input : inputs)
+    if (input.shape[axis] != 0)
+      addParts(input, axis, parts);
   if (parts.size() == 1)
     return parts.front();
   const bool allCodes = llvm::all_of(parts, [](const Tensor &part) { return part.codes; });

@@ -60,6 +60,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
   addOutputs(graph, inputs.replaced, function);
   if (report.count() == before) { // else nothing is read: the tensors stay known
     eraseUnread(function);
+    shareReductions(function);
     finishArrays(function);
   }
   blameReplaced(inputs.replaced, before);
@@ -184,6 +185,34 @@ void Importer::eraseUnread(mlir::func::FuncOp function) {
     operation->erase();
   });
   std::erase_if(info.tensors, [&](const GraphTensor &one) { return erased.contains(one.value); });
+}
+
+void Importer::shareReductions(mlir::func::FuncOp function) {
+  llvm::SmallVector<std::pair<ir::ReduceOp, ir::ReduceOp>> pairs; // without and with the axes
+  function.walk([&](ir::ReduceOp removing) {
+    if (removing.getKeepdims())
+      return;
+    for (mlir::Operation *user : removing.getInput().getUsers())
+      if (auto keeping = llvm::dyn_cast<ir::ReduceOp>(user);
+          keeping && keeping.getKeepdims() && keeping.getMonoid() == removing.getMonoid() &&
+          keeping.getAxes() == removing.getAxes() && keeping->getBlock() == removing->getBlock()) {
+        pairs.emplace_back(removing, keeping);
+        return;
+      }
+  });
+  for (auto [removing, keeping] : pairs) {
+    if (removing->isBeforeInBlock(keeping))
+      keeping->moveBefore(removing);
+    const mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(removing);
+    const mlir::Value result =
+        builder.create<ir::SqueezeOp>(removing.getLoc(), keeping.getResult(), removing.getAxes());
+    for (GraphTensor &tensor : info.tensors)
+      if (tensor.value == removing.getResult())
+        tensor.value = result;
+    removing.getResult().replaceAllUsesWith(result);
+    removing.erase();
+  }
 }
 
 void Importer::finishArrays(mlir::func::FuncOp function) {

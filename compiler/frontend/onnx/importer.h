@@ -61,6 +61,8 @@ private:
   mlir::Value addInput(mlir::func::FuncOp function, ImportedTensor input);
   /// Erases what was emitted and then not read: views that were undone, tables that were looked up.
   void eraseUnread(mlir::func::FuncOp function);
+  /// Computes a reduction once that is read with the reduced axes and without.
+  void shareReductions(mlir::func::FuncOp function);
   /// Leaves out inputs of the function that nothing reads beside those that are looked up.
   void finishArrays(mlir::func::FuncOp function);
   [[nodiscard]] bool isState(const std::string &input) const;
