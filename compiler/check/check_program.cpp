@@ -133,10 +133,8 @@ private:
     const Kind kind = kindOf(number - options.given.size());
     evidence.inputs = textOf(kind);
     for (uint64_t step = 0; step < count; ++step) {
-      Tensors arrays;
-      for (const frontend::ImportedTensor &input : oracle.arrays())
-        arrays.push_back(
-            randomInput(input.shape, kind, options.seed + number, stream++, input.limits));
+      const Tensors arrays =
+          randomInputs(oracle.arrays(), kind, {options.seed + number, step}, stream);
       steps.push_back(frontend::argumentsOf(oracle.inputs(), arrays));
     }
     return steps;

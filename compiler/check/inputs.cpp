@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "compiler/check/rounding.h"
-#include "compiler/reference/random_field.h"
+#include "compiler/frontend/onnx/import.h"
+#include "runtime/random/random_field.h"
 
 namespace sluice::check {
 
@@ -48,7 +49,7 @@ reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t
                               uint32_t stream, const std::optional<format::Limits> &limits) {
   constexpr double kLarge = 100, kSmall = 0.01, kOffset = 64;
   reference::Tensor tensor(shape);
-  const reference::RandomField field({seed, stream});
+  const random::RandomField field({seed, stream});
   const size_t last = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   for (size_t i = 0; i < tensor.values.size(); ++i) {
     const double normal = field.normal(i);
@@ -82,6 +83,24 @@ reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t
                : nearestBf16(value);
   }
   return tensor;
+}
+
+reference::Tensor drawnTensor(const frontend::ImportedTensor &array,
+                              const runtime::DrawnInference &of) {
+  reference::Tensor tensor(array.shape);
+  const auto drawn = runtime::drawnArray(*array.random, array.type, tensor.values.size(), of);
+  tensor.values.assign(drawn.begin(), drawn.end());
+  return tensor;
+}
+
+reference::Tensors randomInputs(const std::vector<frontend::ImportedTensor> &arrays, Kind kind,
+                                const runtime::DrawnInference &of, uint32_t &stream) {
+  reference::Tensors tensors;
+  for (const frontend::ImportedTensor &array : arrays)
+    tensors.push_back(array.random
+                          ? drawnTensor(array, of)
+                          : randomInput(array.shape, kind, of.seed, stream++, array.limits));
+  return tensors;
 }
 
 } // namespace sluice::check

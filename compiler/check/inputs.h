@@ -4,9 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/reference/tensor.h"
+#include "runtime/api/drawn_array.h"
 #include "runtime/format/host_tensor.h"
+
+namespace sluice::frontend {
+struct ImportedTensor;
+} // namespace sluice::frontend
 
 namespace sluice::check {
 
@@ -33,5 +39,13 @@ std::string textOf(Kind kind);
 reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t seed,
                               uint32_t stream,
                               const std::optional<format::Limits> &limits = std::nullopt);
+
+/// Returns the tensor that the host draws for an array of random numbers.
+reference::Tensor drawnTensor(const frontend::ImportedTensor &array,
+                              const runtime::DrawnInference &of);
+
+/// Returns random inputs for `arrays`, each user's of its own stream from `stream` on.
+reference::Tensors randomInputs(const std::vector<frontend::ImportedTensor> &arrays, Kind kind,
+                                const runtime::DrawnInference &of, uint32_t &stream);
 
 } // namespace sluice::check

@@ -43,7 +43,7 @@ void setArrays(const CompileResult &result, format::Model &model) {
   for (size_t i = 0; i < model.outputs.size(); ++i)
     model.outputs[i].quantised = result.given[i].quantised;
   for (const frontend::ImportedTensor &one : result.arrays)
-    model.arrays.push_back({one.name, one.shape, one.type, one.limits});
+    model.arrays.push_back({one.name, one.shape, one.type, one.limits, one.random});
   for (size_t i = 0; i < model.inputs.size() && !model.arrays.empty(); ++i) {
     format::HostTensor &input = model.inputs[i];
     input.array = static_cast<uint32_t>(result.made[i].array);

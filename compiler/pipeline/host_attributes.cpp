@@ -19,7 +19,8 @@ namespace {
 
 constexpr llvm::StringLiteral kType = "type", kLimits = "limits", kArray = "array", kName = "name",
                               kIndex = "index", kFirst = "first", kTable = "table",
-                              kScale = "scale", kZero = "zero", kRange = "range", kCodes = "codes";
+                              kScale = "scale", kZero = "zero", kRange = "range", kCodes = "codes",
+                              kDraws = "draws", kParameters = "parameters", kStream = "stream";
 
 /// Writes the attribute of one tensor.
 class Writer {
@@ -35,6 +36,8 @@ public:
       add(kName, builder.getStringAttr(array.name));
       add(kIndex, builder.getI64IntegerAttr(static_cast<int64_t>(tensor.array)));
       addType(array);
+      if (array.random)
+        addRandom(*array.random);
       const DictionaryAttr own = builder.getDictionaryAttr(entries);
       entries.clear();
       add(kArray, own);
@@ -67,6 +70,12 @@ private:
 
   void addRange(StringRef name, const format::Limits &limits) {
     add(name, builder.getDenseI64ArrayAttr({limits.low, limits.high}));
+  }
+
+  void addRandom(const random::RandomNumbers &numbers) {
+    add(kDraws, builder.getStringAttr(random::nameOf(numbers.distribution)));
+    add(kParameters, builder.getDenseF64ArrayAttr({numbers.first, numbers.second}));
+    add(kStream, builder.getI64IntegerAttr(static_cast<int64_t>(numbers.stream)));
   }
 
   void addType(const frontend::ImportedTensor &tensor) {
@@ -119,6 +128,7 @@ public:
     result.name = name.str();
     result.array = static_cast<size_t>(index.getInt());
     reader.read(result);
+    reader.readRandom(result);
     reader.finish();
     if (result.isMade() || result.codes)
       throw wrong("an array with a table, a scale or codes");
@@ -160,6 +170,23 @@ private:
     if (value.size() != 2)
       throw wrong(fmt::format("{} values for '{}', allowed: 2", value.size(), name.str()));
     return format::Limits{value[0], value[1]};
+  }
+
+  void readRandom(frontend::ImportedTensor &array) {
+    const auto name = take<StringAttr>(kDraws);
+    const auto parameters = take<DenseF64ArrayAttr>(kParameters);
+    const auto stream = take<IntegerAttr>(kStream);
+    if (!name && !parameters && !stream)
+      return;
+    if (!name || !parameters || parameters.size() != 2 || !stream)
+      throw wrong("some of 'draws', 'parameters' and 'stream', allowed: all, with two parameters");
+    const auto distribution = random::distributionNamed(name.getValue());
+    if (!distribution)
+      throw wrong(fmt::format("distribution '{}', allowed: uniform, normal, bernoulli, gumbel, "
+                              "threshold",
+                              name.str()));
+    array.random = {*distribution, parameters[0], parameters[1],
+                    static_cast<uint64_t>(stream.getInt())};
   }
 
   void readQuantisation(frontend::ImportedTensor &tensor) {
@@ -264,7 +291,7 @@ std::optional<std::string> readHostAttributes(func::FuncOp main, frontend::Impor
   for (const frontend::ImportedTensor &output : model.outputs)
     border.outputs.push_back(withBorder(output));
   for (const frontend::ImportedTensor &array : model.arrays)
-    border.arrays.push_back({array.name, array.shape, array.type, array.limits});
+    border.arrays.push_back({array.name, array.shape, array.type, array.limits, array.random});
   return format::checkHostSide(border);
 }
 

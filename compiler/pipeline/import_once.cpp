@@ -23,6 +23,7 @@ frontend::ImportOptions importOptions(const CompileOptions &options) {
     import.bindings[one.name] = one.value;
   import.states = options.states;
   import.fixedRandom = options.fixedRandom;
+  import.isStreamed = !options.streaming.inputs.empty();
   return import;
 }
 

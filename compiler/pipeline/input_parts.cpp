@@ -58,7 +58,7 @@ std::vector<std::string> takeParts(mlir::func::FuncOp main, frontend::ImportedMo
   }
   std::vector<std::string> notes;
   for (const size_t i : llvm::seq(isRead.size()))
-    if (!isRead[i])
+    if (!isRead[i] && !model.inputs[i].random)
       notes.push_back(
           fmt::format("nothing reads input '{}'; it is not sent", model.inputs[i].name));
   if (!isChanged)

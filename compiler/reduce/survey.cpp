@@ -77,7 +77,12 @@ Sample evaluate(const check::Oracle &oracle, const reference::Tensors &arrays) {
           one = check::nearestBf16(one);
       }
   };
-  evaluator.run(frontend::argumentsOf(oracle.inputs(), arrays));
+  const reference::Tensors arguments = frontend::argumentsOf(oracle.inputs(), arrays);
+  for (const frontend::GraphTensor &tensor : oracle.tensors())
+    if (const auto argument = llvm::dyn_cast_if_present<mlir::BlockArgument>(tensor.value);
+        argument && oracle.inputs()[argument.getArgNumber()].random)
+      values[tensor.name] = arguments[argument.getArgNumber()];
+  evaluator.run(arguments);
   return values;
 }
 
@@ -99,15 +104,9 @@ Json surveyed(const onnx::ModelProto &model, const std::vector<Sample> &samples,
   const check::Oracle oracle(context, *module, info);
   if (oracle.hasState())
     return json;
-  for (const Sample &sample : samples) {
-    reference::Tensors arrays;
-    for (const frontend::ImportedTensor &input : oracle.arrays())
-      if (const auto found = sample.find(input.name);
-          found != sample.end() && found->second.shape == input.shape)
-        arrays.push_back(found->second);
-    if (arrays.size() == oracle.arrays().size())
-      json["values"].push_back(jsonOf(evaluate(oracle, arrays)));
-  }
+  for (size_t i = 0; i < samples.size(); ++i)
+    if (const auto arrays = argumentsOf(samples[i], oracle.arrays(), i))
+      json["values"].push_back(jsonOf(evaluate(oracle, *arrays)));
   return json;
 }
 
@@ -162,6 +161,8 @@ Json namedInputs(const onnx::ModelProto &model, const TrialSetup &setup) {
   Json inputs = Json::array();
   if (module)
     for (const frontend::ImportedTensor &input : info.arrays.empty() ? info.inputs : info.arrays) {
+      if (input.random)
+        continue;
       Json &one = inputs.emplace_back(Json{
           {"name", input.name}, {"shape", input.shape}, {"type", static_cast<int>(input.type)}});
       if (input.limits)

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
 
+#include "compiler/check/inputs.h"
 #include "compiler/check/oracle.h"
 #include "compiler/reduce/memory_file.h"
 #include "compiler/reduce/sample_json.h"
@@ -56,19 +57,13 @@ void keepNamed(List &list, const std::set<std::string> &names, Name nameOf) {
   std::erase_if(list, [&](const auto &one) { return !names.contains(nameOf(one)); });
 }
 
-/// The inputs of the samples that have a tensor of the right shape for each.
+/// The inputs of the samples that have a tensor of the right shape for each of the user.
 std::vector<reference::Tensors> givenOf(const std::vector<Sample> &samples,
                                         const std::vector<frontend::ImportedTensor> &inputs) {
   std::vector<reference::Tensors> given;
-  for (const Sample &sample : samples) {
-    reference::Tensors tensors;
-    for (const frontend::ImportedTensor &input : inputs)
-      if (const auto found = sample.find(input.name);
-          found != sample.end() && found->second.shape == input.shape)
-        tensors.push_back(found->second);
-    if (tensors.size() == inputs.size())
-      given.push_back(std::move(tensors));
-  }
+  for (size_t i = 0; i < samples.size(); ++i)
+    if (auto tensors = argumentsOf(samples[i], inputs, i))
+      given.push_back(std::move(*tensors));
   return given;
 }
 
@@ -175,6 +170,22 @@ pipeline::CompileOptions optionsFor(pipeline::CompileOptions options,
   if (options.streaming.inputs.empty())
     options.streaming.delay = 0;
   return options;
+}
+
+std::optional<reference::Tensors> argumentsOf(const Sample &sample,
+                                              const std::vector<frontend::ImportedTensor> &inputs,
+                                              uint64_t number) {
+  reference::Tensors tensors;
+  for (const frontend::ImportedTensor &input : inputs) {
+    const auto found = sample.find(input.name);
+    if (found != sample.end() && found->second.shape == input.shape)
+      tensors.push_back(found->second);
+    else if (input.random)
+      tensors.push_back(check::drawnTensor(input, {0, number}));
+    else
+      return std::nullopt;
+  }
+  return tensors;
 }
 
 std::string signalName(int signal) {

@@ -43,6 +43,12 @@ struct Outcome {
 Outcome tryModel(const onnx::ModelProto &model, const std::vector<Sample> &samples,
                  const TrialSetup &setup);
 
+/// Returns the tensors of a sample for these inputs; nothing if one of the user is missing or has
+/// another shape. Random numbers that the sample lacks are those of inference `number` with seed 0.
+std::optional<reference::Tensors> argumentsOf(const Sample &sample,
+                                              const std::vector<frontend::ImportedTensor> &inputs,
+                                              uint64_t number);
+
 /// "SIGSEGV"; "signal 40" of signals without a name.
 std::string signalName(int signal);
 

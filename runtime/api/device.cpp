@@ -131,11 +131,28 @@ std::string refusedElements(const format::Model &model,
   return text;
 }
 
-/// After a reset, no input is known.
-void discardKept(sluice_rt_device &device, const std::shared_ptr<Session> &session) {
+/// After a reset, no input is known, and the random numbers begin anew.
+void forgetJobs(sluice_rt_device &device, const std::shared_ptr<Session> &session) {
   const std::lock_guard lock(device.mutex);
-  if (device.session == session)
-    device.kept.discard();
+  if (device.session != session)
+    return;
+  device.kept.discard();
+  device.drawn.inference = 0;
+}
+
+/// Appends the arrays of random numbers to the inputs of the user. Returns their elements, which
+/// must live as long as the inputs are read.
+std::vector<std::vector<float>> addDrawn(const format::Model &model, const DrawnInference &of,
+                                         std::vector<sluice_rt_input> &inputs) {
+  std::vector<std::vector<float>> drawn;
+  for (const format::HostArray &array : model.arrays)
+    if (array.random) {
+      const auto elements = static_cast<uint64_t>(addressing::elementsOf(array.shape));
+      const auto &numbers = drawn.emplace_back(drawnArray(*array.random, array.type, elements, of));
+      inputs.push_back({sizeof(sluice_rt_input), numbers.data(), numbers.size() * sizeof(float),
+                        SLUICE_RT_FLOAT32});
+    }
+  return drawn;
 }
 
 /// The rows of all inputs in the order in which the machine takes them.
@@ -229,6 +246,15 @@ sluice_rt_status sluice_rt_device_set_stall_limit(sluice_rt_device *device, uint
   return SLUICE_RT_OK;
 }
 
+sluice_rt_status sluice_rt_device_set_seed(sluice_rt_device *device, uint64_t seed,
+                                           uint64_t inference) {
+  if (!device)
+    return invalid("null device");
+  const std::lock_guard lock(device->mutex);
+  device->drawn = {seed, inference};
+  return SLUICE_RT_OK;
+}
+
 sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt_program *program) {
   if (!device || !program)
     return invalid("null argument");
@@ -250,6 +276,7 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
         std::make_shared<Session>(std::move(engine), program->program, device->stallLimit);
     device->identity = program->identity;
     device->kept = {};
+    device->drawn.inference = 0;
     device->session->record(device->recording);
     if (device->held)
       device->session->hold();
@@ -263,7 +290,7 @@ sluice_rt_status sluice_rt_device_reset(sluice_rt_device *device) {
     return SLUICE_RT_INVALID_ARGUMENT;
   return guarded([&] {
     session->reset();
-    discardKept(*device, session);
+    forgetJobs(*device, session);
     return SLUICE_RT_OK;
   });
 }
@@ -281,7 +308,7 @@ sluice_rt_status sluice_rt_submit_reset(sluice_rt_device *device, void *context,
     work->context = context;
     auto handle = job ? std::make_unique<sluice_rt_job>(session, work) : nullptr;
     session->submit(work);
-    discardKept(*device, session);
+    forgetJobs(*device, session);
     if (job)
       *job = handle.release();
     return SLUICE_RT_OK;
@@ -380,7 +407,16 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
       return fail(SLUICE_RT_INVALID_ARGUMENT, "E0618", std::move(refused));
     auto work = std::make_shared<Job>();
     work->model = model;
-    work->inputRows = packInputs(found, program.geometry.lanes, in);
+    DrawnInference drawn;
+    {
+      const std::lock_guard lock(device->mutex);
+      drawn = device->drawn;
+      if (device->session == session)
+        ++device->drawn.inference;
+    }
+    std::vector<sluice_rt_input> all = in;
+    const auto numbers = addDrawn(found, drawn, all);
+    work->inputRows = packInputs(found, program.geometry.lanes, all);
     for (const sluice_rt_output &array : out)
       work->outputs.push_back({array.data, static_cast<format::HostType>(array.type)});
     work->context = context;

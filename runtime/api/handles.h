@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/api/drawn_array.h"
 #include "runtime/api/kept_inputs.h"
 #include "runtime/api/session.h"
 #include "runtime/api/sluice_rt.h"
@@ -45,8 +46,10 @@ struct sluice_rt_device {
   std::shared_ptr<sluice::runtime::Session> session; ///< null until a program is loaded
   sluice::format::Sha256 identity{};                 ///< of that program
   sluice::runtime::KeptInputs kept;                  ///< of that program
-  bool held = false;                                 ///< sluice_rt_device_hold
-  bool recording = false;                            ///< sluice_rt_device_record
+  /// Of the next job; the inference is 0 behind a load or a reset.
+  sluice::runtime::DrawnInference drawn;
+  bool held = false;      ///< sluice_rt_device_hold
+  bool recording = false; ///< sluice_rt_device_record
 };
 
 /// One of possibly two of the same job: that of submit and that of next_ended.

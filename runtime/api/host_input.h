@@ -13,8 +13,8 @@
 
 namespace sluice::runtime {
 
-/// An input of the user: an entry of Model::arrays or, if the model has none, of Model::inputs. It
-/// is valid as long as the model.
+/// An input of the user, or an array of random numbers: an entry of Model::arrays or, if the model
+/// has none, of Model::inputs. It is valid as long as the model.
 struct HostInput {
   const std::string &name;
   const std::vector<int64_t> &shape;
@@ -22,8 +22,11 @@ struct HostInput {
   std::optional<format::Limits> limits;
 };
 
+/// Returns the number of the user's inputs; arrays of random numbers follow them.
 inline size_t inputCount(const format::Model &model) {
-  return model.arrays.empty() ? model.inputs.size() : model.arrays.size();
+  const auto isUsers = [](const format::HostArray &array) { return !array.random; };
+  return model.arrays.empty() ? model.inputs.size()
+                              : static_cast<size_t>(std::ranges::count_if(model.arrays, isUsers));
 }
 
 /// Returns the index of the input of the user from which the host computes an input of the program.

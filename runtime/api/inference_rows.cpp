@@ -32,6 +32,15 @@ std::vector<Row> packInference(const format::Model &model, uint32_t lanes, const
   return rows;
 }
 
+void addDrawn(const format::Model &model, const DrawnInference &of, Arrays &inputs) {
+  for (const format::HostArray &array : model.arrays)
+    if (array.random) {
+      const auto elements = static_cast<uint64_t>(addressing::elementsOf(array.shape));
+      const auto numbers = drawnArray(*array.random, array.type, elements, of);
+      inputs.emplace_back(numbers.begin(), numbers.end());
+    }
+}
+
 Arrays unpackInference(const format::Model &model, uint32_t lanes,
                        std::span<const std::vector<Row>> steps) {
   Arrays outputs;

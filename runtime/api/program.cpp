@@ -139,12 +139,15 @@ sluice_rt_status sluice_rt_program_model(const sluice_rt_program *program, uint3
     if (model >= models.size())
       return noSuch("model", model, models.size());
     const sluice::format::Model &found = models[model];
-    return give<sluice_rt_model_info>(info, {.size = 0,
-                                             .name = found.name.c_str(),
-                                             .inputs = static_cast<uint32_t>(inputCount(found)),
-                                             .outputs = static_cast<uint32_t>(found.outputs.size()),
-                                             .macs = found.macs,
-                                             .parameters = found.parameters});
+    return give<sluice_rt_model_info>(
+        info, {.size = 0,
+               .name = found.name.c_str(),
+               .inputs = static_cast<uint32_t>(inputCount(found)),
+               .outputs = static_cast<uint32_t>(found.outputs.size()),
+               .macs = found.macs,
+               .parameters = found.parameters,
+               .random_draws = static_cast<uint32_t>(
+                   found.arrays.empty() ? 0 : found.arrays.size() - inputCount(found))});
   });
 }
 

@@ -102,8 +102,9 @@ typedef struct sluice_rt_model_info {
   const char *name;
   uint32_t inputs;
   uint32_t outputs;
-  uint64_t macs;       /* multiply-accumulates of one inference, without those by weights of 0 */
-  uint64_t parameters; /* constant numbers in the model */
+  uint64_t macs;         /* multiply-accumulates of one inference, without those by weights of 0 */
+  uint64_t parameters;   /* constant numbers in the model */
+  uint32_t random_draws; /* tensors of random numbers that the device draws for every job */
 } sluice_rt_model_info;
 
 typedef struct sluice_rt_tensor_info {
@@ -196,6 +197,13 @@ typedef enum sluice_rt_pacing {
 sluice_rt_status sluice_rt_device_set_pacing(sluice_rt_device *device, sluice_rt_pacing pacing);
 sluice_rt_status sluice_rt_device_set_waves(sluice_rt_device *device, const char *path);
 sluice_rt_status sluice_rt_device_set_stall_limit(sluice_rt_device *device, uint64_t cycles);
+/* Sets the seed of the random numbers that a program draws for each job, and the number of the
+ * next job among them. Each job that is submitted adds 1 to that number; a load and a reset set
+ * it to 0 and keep the seed. Both are 0 at first. The numbers of a job follow from its number,
+ * the seed and the program file alone: they are equal on every engine and target. A saved state
+ * does not contain seed and number. Returns the common statuses. */
+sluice_rt_status sluice_rt_device_set_seed(sluice_rt_device *device, uint64_t seed,
+                                           uint64_t inference);
 
 /* Loads a program into the machine and starts it with its initial state. Cancels the jobs
  * of the previous program. The program may be released afterwards. Returns the common

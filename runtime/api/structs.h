@@ -24,6 +24,9 @@ template <>
 inline constexpr size_t kFirstSize<sluice_rt_tensor_info> = offsetof(sluice_rt_tensor_info, low);
 template <>
 inline constexpr size_t kFirstSize<sluice_rt_machine> = offsetof(sluice_rt_machine, clock_source);
+template <>
+inline constexpr size_t kFirstSize<sluice_rt_model_info> =
+    offsetof(sluice_rt_model_info, random_draws);
 
 /// What is wrong with the size that a caller gives, or "".
 template <SizedStruct T> std::string wrongSize(const T &theirs) {

@@ -168,6 +168,15 @@ std::optional<std::string> checkArrays(const Model &model) {
                          array.limits->low > array.limits->high))
       return fmt::format("the limits of array '{}' are {} and {}, allowed: ascending, in [{}, {}]",
                          array.name, array.limits->low, array.limits->high, most.low, most.high);
+    if (&array != model.arrays.data() && !array.random && std::prev(&array)->random)
+      return fmt::format("array '{}' of the user follows one of random numbers", array.name);
+    if (!array.random)
+      continue;
+    if (isInteger(array.type))
+      return fmt::format("array '{}' of random numbers has type {}, allowed: floating-point types",
+                         array.name, nameOf(array.type));
+    if (const std::string wrong = random::problemOf(*array.random); !wrong.empty())
+      return fmt::format("array '{}': {}", array.name, wrong);
   }
   return std::nullopt;
 }

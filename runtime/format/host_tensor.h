@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/format/host_type.h"
+#include "runtime/random/random_numbers.h"
 
 namespace sluice::format {
 
@@ -117,11 +118,13 @@ struct HostTensor {
 
 /// An input of the user, from which the host computes inputs of the program: several, one that is
 /// looked up, or one that is a part of it. If nothing reads it, there is no input that it makes.
+/// The host fills an array of random numbers anew for every inference; the user does not give it.
 struct HostArray {
   std::string name;
   std::vector<int64_t> shape;
   HostType type = HostType::Float32;
   std::optional<Limits> limits = std::nullopt;
+  std::optional<random::RandomNumbers> random = std::nullopt;
 };
 
 } // namespace sluice::format

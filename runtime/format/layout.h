@@ -14,7 +14,7 @@ namespace sluice::format {
 inline constexpr std::array<uint8_t, 8> kMagic{0x9D, 'S', 'l', 'u', 'i', 'c', 'e', '\n'};
 
 /// Version of the layout. A reader accepts exactly its own.
-inline constexpr uint32_t kFormatVersion = 9;
+inline constexpr uint32_t kFormatVersion = 10;
 
 /// Header: magic, format version, instruction set version, file size, section
 /// count, zero, SHA-256 over header (with this field zero) and section table.

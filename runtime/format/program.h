@@ -26,7 +26,9 @@ struct Model {
   /// The number of runs of the program in one inference. If there are several, an inference begins
   /// with the initial state of the program, and the rows of the steps follow each other.
   uint32_t steps = 1;
-  std::vector<HostArray> arrays = {}; ///< the inputs of the user; empty: they equal `inputs`
+  /// The inputs of the user, then arrays of random numbers. Empty: there are none of these, and the
+  /// inputs of the user equal `inputs`.
+  std::vector<HostArray> arrays = {};
 };
 
 /// Rows that the machine keeps from one inference to the next, in the tensor RAM of a core or in

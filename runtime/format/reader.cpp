@@ -174,12 +174,19 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
 }
 
 void readArrays(ByteReader &in, std::vector<HostArray> &arrays) {
-  arrays.resize(in.count(28));
+  arrays.resize(in.count(32));
   for (HostArray &array : arrays) {
     array.name = in.text();
     array.type = readType(in);
     array.limits = readLimits(in);
     array.shape = in.numbers<int64_t>(in.count(8));
+    if (const auto distribution = in.number<uint32_t>(); distribution != 0) {
+      random::RandomNumbers &numbers = array.random.emplace();
+      numbers.distribution = static_cast<random::Distribution>(std::min(distribution, 255U));
+      numbers.first = std::bit_cast<double>(in.number<uint64_t>());
+      numbers.second = std::bit_cast<double>(in.number<uint64_t>());
+      numbers.stream = in.number<uint64_t>();
+    }
   }
 }
 

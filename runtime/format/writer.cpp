@@ -80,6 +80,12 @@ void writeArrays(ByteWriter &out, const std::vector<HostArray> &arrays) {
     out.number(static_cast<uint32_t>(array.type));
     writeLimits(out, array.limits);
     writeExtents(out, array.shape);
+    out.number(array.random ? static_cast<uint32_t>(array.random->distribution) : 0);
+    if (const auto &numbers = array.random) {
+      out.number(std::bit_cast<uint64_t>(numbers->first));
+      out.number(std::bit_cast<uint64_t>(numbers->second));
+      out.number(numbers->stream);
+    }
   }
 }
 

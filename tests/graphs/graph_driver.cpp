@@ -29,10 +29,12 @@
 #include "compiler/check/bound.h"
 #include "compiler/check/check_program.h"
 #include "compiler/check/evaluate.h"
+#include "compiler/check/inputs.h"
 #include "compiler/check/oracle.h"
 #include "compiler/frontend/onnx/border.h"
 #include "compiler/pipeline/pipeline.h"
 #include "runtime/api/host_input.h"
+#include "runtime/api/inference_rows.h"
 #include "runtime/api/packing.h"
 #include "tests/ops/engines.h"
 
@@ -141,6 +143,8 @@ std::vector<std::vector<Values>> readInferences(const fs::path &folder,
         inferences[k].emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
       }
     }
+  for (size_t k = 0; k < count; ++k)
+    runtime::addDrawn(model, {0, k}, inferences[k]);
   return inferences;
 }
 
@@ -154,6 +158,11 @@ std::vector<reference::Tensors> readArguments(const fs::path &folder, const chec
                                               size_t inferences) {
   std::vector<reference::Tensors> all(inferences);
   for (const frontend::ImportedTensor &input : oracle.arrays()) {
+    if (input.random) {
+      for (size_t k = 0; k < inferences; ++k)
+        all[k].push_back(check::drawnTensor(input, {0, k}));
+      continue;
+    }
     const fs::path whole = folder / (input.name + ".whole"), parts = folder / (input.name + ".in");
     const Values values = fs::exists(whole)   ? readValues(whole)
                           : fs::exists(parts) ? readValues(parts)

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "compiler/check/inputs.h"
 #include "compiler/frontend/onnx/import.h"
 #include "hw/numerics/numerics.h"
 #include "tools/cli/command_output.h"
@@ -60,16 +62,16 @@ std::vector<reference::Tensors> readArchive(const std::string &path, const std::
   return samples;
 }
 
-} // namespace
+/// Whether an archive has a member of that name: `reduce` writes random numbers too.
+bool hasMember(const std::string &path, const std::string &name) {
+  const auto read = io::readTensors(path);
+  const auto *members = std::get_if<std::vector<io::Tensor>>(&read);
+  return members != nullptr &&
+         std::ranges::find(*members, name, &io::Tensor::name) != members->end();
+}
 
-std::vector<reference::Tensors> readCalibration(const std::string &path,
-                                                const std::vector<frontend::ImportedTensor> &inputs,
-                                                Problems &problems, const Sampling &sampling) {
-  std::vector<Port> ports;
-  for (const frontend::ImportedTensor &input : inputs)
-    ports.push_back({input.name, input.type, input.shape, input.limits});
-  if (path.ends_with(".npz"))
-    return readArchive(path, ports, sampling, problems);
+std::vector<reference::Tensors> readFolder(const std::string &path, const std::vector<Port> &ports,
+                                           const Sampling &sampling, Problems &problems) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {
     problems.push_back(
@@ -84,6 +86,28 @@ std::vector<reference::Tensors> readCalibration(const std::string &path,
   for (const DataSet &set : sets)
     std::ranges::transform(set.inputs, std::back_inserter(samples.emplace_back()),
                            [&](const io::Tensor &tensor) { return tensorOf(tensor, sampling); });
+  return samples;
+}
+
+} // namespace
+
+std::vector<reference::Tensors> readCalibration(const std::string &path,
+                                                const std::vector<frontend::ImportedTensor> &inputs,
+                                                Problems &problems, const Sampling &sampling) {
+  const bool isArchive = path.ends_with(".npz");
+  std::vector<Port> ports;
+  for (const frontend::ImportedTensor &input : inputs)
+    if (!input.random || (isArchive && hasMember(path, input.name)))
+      ports.push_back({input.name, input.type, input.shape, input.limits});
+  std::vector<reference::Tensors> samples = isArchive ? readArchive(path, ports, sampling, problems)
+                                                      : readFolder(path, ports, sampling, problems);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    reference::Tensors given = std::exchange(samples[i], {});
+    for (size_t next = 0; const frontend::ImportedTensor &input : inputs)
+      samples[i].push_back(next < ports.size() && ports[next].name == input.name
+                               ? std::move(given[next++])
+                               : check::drawnTensor(input, {0, i}));
+  }
   return samples;
 }
 

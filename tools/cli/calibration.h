@@ -21,7 +21,8 @@ struct Sampling {
 
 /// Reads samples, each a tensor for every input of the model. `path` is a folder in the layout of
 /// the ONNX test data, or an .npz file with one member per input, which may have the samples along
-/// a new first axis. Appends E05xx and E06xx to `problems`.
+/// a new first axis. Sample n has the random numbers of inference n with seed 0. Appends E05xx and
+/// E06xx to `problems`.
 std::vector<reference::Tensors> readCalibration(const std::string &path,
                                                 const std::vector<frontend::ImportedTensor> &inputs,
                                                 Problems &problems, const Sampling &sampling = {});

@@ -180,10 +180,8 @@ private:
     for (uint64_t sample = 0; sample < count; ++sample) {
       auto &steps = samples.emplace_back();
       for (uint64_t step = 0; step < options.steps; ++step) {
-        reference::Tensors arrays;
-        for (const frontend::ImportedTensor &input : result.oracle->arrays())
-          arrays.push_back(check::randomInput(input.shape, check::kindOf(sample), 1 + sample,
-                                              stream++, input.limits));
+        const reference::Tensors arrays = check::randomInputs(
+            result.oracle->arrays(), check::kindOf(sample), {1 + sample, step}, stream);
         steps.push_back(frontend::argumentsOf(result.oracle->inputs(), arrays));
       }
     }

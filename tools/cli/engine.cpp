@@ -161,6 +161,10 @@ std::optional<Problem> EngineHandle::keep(size_t input) {
   return std::nullopt;
 }
 
+void EngineHandle::setSeed(uint64_t seed, uint64_t inference) {
+  sluice_rt_device_set_seed(device.get(), seed, inference);
+}
+
 std::variant<Inference, Problem> EngineHandle::infer(const std::vector<io::Tensor> &inputs,
                                                      const std::string &progress) {
   auto done = inferPaced(inputs, SLUICE_RT_SPACED, 1, progress);

@@ -97,6 +97,9 @@ public:
   /// other inferences leave it out.
   std::optional<Problem> keep(size_t input);
 
+  /// Sets the seed of the random numbers, and the number of the next inference among them.
+  void setSeed(uint64_t seed, uint64_t inference);
+
   /// Runs one inference from rest. `progress` is shown with a cycle count if it
   /// takes more than a second, on a terminal.
   std::variant<Inference, Problem> infer(const std::vector<io::Tensor> &inputs,

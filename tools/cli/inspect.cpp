@@ -70,6 +70,14 @@ Json limitsJson(const std::optional<format::Limits> &limits) {
   return limits ? Json({limits->low, limits->high}) : Json(nullptr);
 }
 
+Json randomJson(const std::optional<random::RandomNumbers> &numbers) {
+  if (!numbers)
+    return nullptr;
+  return {{"distribution", random::nameOf(numbers->distribution)},
+          {"parameters", {numbers->first, numbers->second}},
+          {"stream", fmt::format("{:016x}", numbers->stream)}};
+}
+
 Json selectionJson(const std::optional<format::Selection> &selection) {
   return selection ? Json({{"first", selection->first}, {"strides", selection->strides}})
                    : Json(nullptr);
@@ -86,13 +94,15 @@ Json addArrays(Answer &answer, const format::Model &model) {
         tensors.push_back(
             {{"name", tensor.name},
              {"table_rows", tensor.lookup ? Json(tensor.lookup->rows()) : Json(nullptr)}});
-    answer.text += fmt::format("  input  {} {} {}{}{}\n", printable(array.name), nameOf(array.type),
-                               shapeText(array.shape), limitsText(array.limits),
-                               tensors.empty() ? ", not sent" : "");
+    answer.text += fmt::format("  {:<6} {} {} {}{}{}{}\n", array.random ? "drawn" : "input",
+                               printable(array.name), nameOf(array.type), shapeText(array.shape),
+                               limitsText(array.limits), tensors.empty() ? ", not sent" : "",
+                               array.random ? ", " + random::textOf(*array.random) : "");
     list.push_back({{"name", array.name},
                     {"type", nameOf(array.type)},
                     {"shape", array.shape},
                     {"limits", limitsJson(array.limits)},
+                    {"random", randomJson(array.random)},
                     {"tensors", tensors}});
   }
   return list;

@@ -168,7 +168,7 @@ void ModelOptions::addFlags(CLI::App &command) {
   command.add_flag("--apply-fixes", compile.applyFixes,
                    "if the model has no layout, add the flags that give one in the fewest cycles");
   command.add_flag("--fixed-random", compile.fixedRandom,
-                   "use the same random numbers in every inference if the model has no seed");
+                   "use the same random numbers in every inference, also of nodes without a seed");
   command.add_flag(
       "--io-only", compile.ioOnly,
       "compile inputs and outputs alone, to measure transport: nothing is computed, and "

@@ -37,6 +37,7 @@ struct RunOptions {
   std::string loadState, saveState;
   Rounds rounds;
   uint64_t resetEvery = 0;
+  uint64_t seed = 0;
   uint64_t stallLimit = kStallLimit;
   bool counters = false;
 };
@@ -351,6 +352,7 @@ private:
     for (size_t i = 0; i < sets.size(); ++i) {
       if (auto wrong = streams.before(i))
         return wrong;
+      engine.setSeed(options.seed, streams.number(i));
       auto inference =
           engine.infer(sets[i].inputs, fmt::format("inference {} of {}", i + 1, sets.size()));
       if (const auto *wrong = std::get_if<Problem>(&inference))
@@ -591,6 +593,10 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
                    "reset to the initial state after this many inferences")
       ->type_name("N")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20).description("1 to 2^20"));
+  command
+      ->add_option("--seed", options->seed,
+                   "seed of the random numbers that the program draws for every inference (0)")
+      ->type_name("N");
   command
       ->add_option("--hold", options->hold,
                    "give an input with the first inference only, also after a reset; the device "

@@ -22,6 +22,11 @@ bool Streams::resets(uint64_t i) const {
   return step != 0 && resetEvery != 0 && step % resetEvery == 0;
 }
 
+uint64_t Streams::number(uint64_t i) const {
+  const uint64_t step = i / rounds.streams;
+  return resetEvery == 0 ? step : step % resetEvery;
+}
+
 bool Streams::switches(uint64_t i) const { return i > 0 && (rounds.streams > 1 || resets(i)); }
 
 std::optional<Problem> Streams::before(uint64_t i) {

@@ -25,6 +25,9 @@ public:
   /// Keeps it, where another stream comes before its next step or the run wants it.
   std::optional<Problem> after(uint64_t i, bool keep);
 
+  /// The number of inference `i` in its stream since the stream's last reset.
+  uint64_t number(uint64_t i) const;
+
   /// Whether `before` begins anew, so that the counters do.
   bool switches(uint64_t i) const;
   const std::string &state(uint64_t stream) const { return states[stream]; }

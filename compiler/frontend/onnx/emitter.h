@@ -116,6 +116,14 @@ public:
     arrays = &inputs;
     addArgument = std::move(add);
   }
+  /// What adds an input of the function that the host fills with random numbers.
+  using AddRandom = std::function<mlir::Value(const Shape &shape, format::HostType type,
+                                              const random::RandomNumbers &)>;
+  void setRandom(AddRandom add) { addRandom = std::move(add); }
+  /// Random numbers that differ in every inference, of a floating-point type.
+  Tensor randomNumbers(DataType type, const Shape &shape, const random::RandomNumbers &numbers) {
+    return {type, shape, nullptr, addRandom(shape, *hostType(type), numbers), {}};
+  }
   /// Where constants are written; everything else goes behind them, or into loops.
   void setConstants(mlir::Block &block) { home = &block; }
   /// What a user can do where a tensor has no elements and needs some.
@@ -246,6 +254,7 @@ private:
   std::vector<Fix> fixesForEmpty;
   Arrays *arrays = nullptr;
   AddArgument addArgument;
+  AddRandom addRandom;
   llvm::DenseMap<mlir::Value, Restored> restoredValues;
   llvm::DenseSet<mlir::Value> sharedValues;
   uint64_t evaluatedWork = 0; ///< spent on operations on constants

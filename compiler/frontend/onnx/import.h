@@ -42,8 +42,11 @@ struct ImportOptions {
   /// Inputs that are what an output was in the inference before, and zeros in the first: pairs
   /// of ONNX names, neither of which is the host's any more.
   std::vector<std::pair<std::string, std::string>> states;
-  /// Random numbers without a seed are the same in every inference; otherwise they are refused.
+  /// Random numbers without a seed are the same in every inference; otherwise the host draws new
+  /// ones for each.
   bool fixedRandom = false;
+  /// The model is streamed: the host cannot draw random numbers then.
+  bool isStreamed = false;
 };
 
 /// An input or output as published, with the type of the model: in the IR every tensor is fp32.
@@ -57,6 +60,8 @@ struct ImportedTensor {
   /// The host quantises an input of the function, and restores a result of it.
   std::optional<format::Quantisation> quantised = std::nullopt;
   bool codes = false; ///< of an output: of indices, which the host decodes
+  /// Of an array: the host draws its elements for every inference, and the user does not give it.
+  std::optional<random::RandomNumbers> random = std::nullopt;
   /// The elements of its array that an input of the function has; nothing: all.
   std::optional<format::Selection> selection = std::nullopt;
 
@@ -76,8 +81,9 @@ struct GraphTensor {
 };
 
 struct ImportedModel {
-  std::string name;                   ///< name of the ONNX graph, may be empty
-  std::vector<ImportedTensor> arrays; ///< inputs of the host; empty: those of the function
+  std::string name; ///< name of the ONNX graph, may be empty
+  /// Inputs of the user, then arrays of random numbers; empty: those of the function.
+  std::vector<ImportedTensor> arrays;
   std::vector<ImportedTensor> inputs; ///< of the function
   std::vector<ImportedTensor> outputs;
   std::vector<GraphTensor> tensors;      ///< inputs, then outputs of nodes in order of execution

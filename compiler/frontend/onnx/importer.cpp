@@ -113,6 +113,12 @@ void Importer::readInitializer(const onnx::TensorProto &tensor,
   to.push_back(Tensor::ofKnown(std::move(value), tensor.name()));
 }
 
+/// The tensor at the emitter's place, for names of inputs that are made for it.
+static std::string tensorAt(const Emitter &emitter) {
+  const auto tensor = emitter.where()->findInstanceOf<mlir::NameLoc>();
+  return tensor ? tensor.getName().str() : "a tensor";
+}
+
 void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function) {
   for (const ModelInput &input : inputs) {
     if (input.value) {
@@ -157,14 +163,22 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
     for (size_t i = 0; i < info.inputs.size() && quantised; ++i)
       if (info.inputs[i].array == array && info.inputs[i].quantised == quantised)
         return mlir::Value(mlir::func::FuncOp(function).getArgument(i));
-    const auto tensor = emitter.where()->findInstanceOf<mlir::NameLoc>();
-    input.name = fmt::format("{} for {}", arrays.all()[array].name,
-                             tensor ? tensor.getName().str() : "a tensor");
-    while (llvm::any_of(info.inputs,
-                        [&](const ImportedTensor &one) { return one.name == input.name; }))
-      input.name += "'";
+    input.name = fmt::format("{} for {}", arrays.all()[array].name, tensorAt(emitter));
+    setUnique(input.name);
     return addInput(function, std::move(input));
   });
+  emitter.setRandom([this, function](const Shape &shape, format::HostType type,
+                                     const random::RandomNumbers &numbers) {
+    ImportedTensor input{fmt::format("random for {}", tensorAt(emitter)), shape, type};
+    input.random = numbers;
+    setUnique(input.name);
+    return addInput(function, std::move(input));
+  });
+}
+
+void Importer::setUnique(std::string &name) const {
+  while (llvm::any_of(info.inputs, [&](const ImportedTensor &one) { return one.name == name; }))
+    name += "'";
 }
 
 mlir::Value Importer::addInput(mlir::func::FuncOp function, ImportedTensor input) {
@@ -216,7 +230,9 @@ void Importer::shareReductions(mlir::func::FuncOp function) {
 }
 
 void Importer::finishArrays(mlir::func::FuncOp function) {
-  if (llvm::none_of(info.inputs, std::mem_fn(&ImportedTensor::isMade))) {
+  if (llvm::none_of(info.inputs, [](const ImportedTensor &input) {
+        return input.isMade() || input.random.has_value();
+      })) {
     for (size_t i = 0; i < info.inputs.size(); ++i)
       info.inputs[i].array = i;
     return;
@@ -225,8 +241,8 @@ void Importer::finishArrays(mlir::func::FuncOp function) {
   const auto isRead = [&](size_t input) { return !function.getArgument(input).use_empty(); };
   std::vector<ImportedTensor> all = std::exchange(info.inputs, {});
   std::vector<bool> isReplaced; // by array: something else is made from it, and read
-  for (ImportedTensor &input : all)
-    if (!input.isMade()) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (ImportedTensor &input = all[i]; !input.isMade() && !(input.random && !isRead(i))) {
       input.array = info.arrays.size();
       info.arrays.push_back(input);
       isReplaced.push_back(false);
@@ -238,12 +254,12 @@ void Importer::finishArrays(mlir::func::FuncOp function) {
   std::vector<bool> isLimited(info.arrays.size());
   for (size_t i = 0; i < all.size(); ++i) {
     ImportedTensor &input = all[i];
-    ImportedTensor &array = info.arrays[input.array];
-    if (!isRead(i) && (input.isMade() || isReplaced[input.array])) {
+    if (!isRead(i) && (input.isMade() || input.random || isReplaced[input.array])) {
       unread.set(i);
       erased.insert(function.getArgument(i));
       continue;
     }
+    ImportedTensor &array = info.arrays[input.array];
     // An array accepts what all tensors accept that are made from it.
     if (array.limits) {
       const format::Limits own =

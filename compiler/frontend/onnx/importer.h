@@ -59,6 +59,8 @@ private:
   /// Inputs without elements are constants: nothing of them is sent.
   void noteEmpty(const std::vector<EmptyInput> &inputs);
   mlir::Value addInput(mlir::func::FuncOp function, ImportedTensor input);
+  /// Extends the name of a new input that is in use already.
+  void setUnique(std::string &name) const;
   /// Erases what was emitted and then not read: views that were undone, tables that were looked up.
   void eraseUnread(mlir::func::FuncOp function);
   /// Computes a reduction once that is read with the reduced axes and without.

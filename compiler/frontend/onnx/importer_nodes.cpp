@@ -84,9 +84,10 @@ void Importer::offerValues(const NodeView &node, Problem &problem) const {
 
 void Importer::build(const GraphNode &node, const Operator &entry, NodeView view) {
   Bodies bodies(*this, node);
-  const Unseeded unseeded = !options.fixedRandom ? Unseeded::Refused
-                            : depth == 0         ? Unseeded::Fixed
-                                                 : Unseeded::RefusedInLoop;
+  const Unseeded unseeded = depth > 0             ? Unseeded::RefusedInLoop
+                            : options.fixedRandom ? Unseeded::Fixed
+                            : options.isStreamed  ? Unseeded::RefusedStreamed
+                                                  : Unseeded::Drawn;
   NodeBuilder target(std::move(view), emitter, bodies, unseeded);
   std::string name = node.proto->output_size() ? node.proto->output(0) : "";
   emitter.setLocation(

@@ -87,9 +87,10 @@ public:
 
 /// What becomes of random numbers that have no seed.
 enum class Unseeded : uint8_t {
-  Refused,
-  Fixed,        ///< the same in every inference (--fixed-random)
-  RefusedInLoop ///< Fixed elsewhere; here each trip wants others
+  Drawn,           ///< the host draws new ones for every inference
+  Fixed,           ///< the same in every inference (--fixed-random)
+  RefusedInLoop,   ///< each trip wants others
+  RefusedStreamed, ///< each step wants others
 };
 
 class NodeBuilder : public NodeView {

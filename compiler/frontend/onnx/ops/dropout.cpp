@@ -52,12 +52,12 @@ double ratioOf(const NodeView &node) {
 void drop(NodeBuilder &node) {
   const Tensor &x = node.in(0);
   const double kept = 1 - ratioOf(node);
-  const reference::RandomField field = fieldOf(node);
-  HostTensor mask{onnx::TensorProto::BOOL, x.shape, {}, {}};
-  mask.ints.resize(elementCount(x.shape, kMaxElements));
-  for (size_t i = 0; i < mask.ints.size(); ++i)
-    mask.ints[i] = field.bernoulli(i, kept) ? 1 : 0;
-  const Tensor isKept = Tensor::ofKnown(std::move(mask));
+  Tensor isKept = withElementsOfItsType([&] {
+    Tensor mask = randomNumbers(node, onnx::TensorProto::FLOAT, x.shape,
+                                random::Distribution::Bernoulli, kept);
+    mask.type = onnx::TensorProto::BOOL;
+    return mask;
+  }());
   node.result(node.emit.pointwise({x, asFloats(isKept)}, [&](const Scalars &s, mlir::ValueRange v) {
     return s.scale(s.mul(v[0], v[1]), static_cast<float>(1 / kept));
   }));
@@ -67,7 +67,7 @@ void drop(NodeBuilder &node) {
 Operator dropoutWithMode() {
   Operator entry = dropout();
   entry.form =
-      "no operation in inference; in training map: x * mask / (1 - ratio), mask a constant";
+      "no operation in inference; in training map: x * mask / (1 - ratio), mask drawn by the host";
   entry.attributes = {{"seed", AttributeKind::Int}};
   entry.inputs = {{"data"},
                   {"ratio", Types::Float, Presence::Optional},

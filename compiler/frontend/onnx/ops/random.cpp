@@ -10,7 +10,7 @@
 namespace sluice::frontend::ops {
 namespace {
 
-using reference::RandomField;
+using random::Distribution;
 using Proto = onnx::TensorProto;
 
 DataType givenType(const NodeView &node, DataType otherwise) {
@@ -34,25 +34,15 @@ Requirement typeIs(const char *what, bool (*allowed)(DataType)) {
 struct Family {
   const char *name;
   std::pair<const char *, float> first, second;
-  double (*element)(const RandomField &, uint64_t, double, double);
+  Distribution distribution;
 };
 
-constexpr Family kNormal = {"Normal",
-                            {"mean", 0.0F},
-                            {"scale", 1.0F},
-                            [](const RandomField &field, uint64_t i, double mean, double scale) {
-                              return mean + scale * field.normal(i);
-                            }};
-constexpr Family kUniform = {"Uniform",
-                             {"low", 0.0F},
-                             {"high", 1.0F},
-                             [](const RandomField &field, uint64_t i, double low, double high) {
-                               return low + (high - low) * field.uniform(i);
-                             }};
+constexpr Family kNormal = {"Normal", {"mean", 0.0F}, {"scale", 1.0F}, Distribution::Normal};
+constexpr Family kUniform = {"Uniform", {"low", 0.0F}, {"high", 1.0F}, Distribution::Uniform};
 
 Operator randomOf(const Family &family) {
   Operator entry;
-  entry.form = "a constant";
+  entry.form = "numbers that the host draws for every inference; with a seed a constant";
   entry.outputs = {{"output"}};
   for (const auto &[name, value] : {family.first, family.second})
     entry.attributes.push_back({name, AttributeKind::Float, value});
@@ -62,10 +52,8 @@ Operator randomOf(const Family &family) {
 }
 
 void buildFamily(NodeBuilder &node, const Family &family, DataType type, const Shape &shape) {
-  const RandomField field = fieldOf(node);
-  const double first = node.real(family.first.first), second = node.real(family.second.first);
-  node.result(
-      tabulated(type, shape, [&](int64_t i) { return family.element(field, i, first, second); }));
+  node.result(randomNumbers(node, type, shape, family.distribution, node.real(family.first.first),
+                            node.real(family.second.first)));
 }
 
 Operator ofShape(const Family &family) {
@@ -112,7 +100,8 @@ Operator like(const Family &family) {
 bool isAnyNumber(DataType type) { return isFloatType(type) || isIntegerType(type); }
 
 /// Where the probabilities are known.
-HostTensor events(const RandomField &field, const HostTensor &probabilities, DataType type) {
+HostTensor events(const random::RandomField &field, const HostTensor &probabilities,
+                  DataType type) {
   HostTensor out{type, probabilities.shape, {}, {}};
   for (size_t i = 0; i < probabilities.floats.size(); ++i) {
     const bool happens = field.bernoulli(i, probabilities.floats[i]);
@@ -127,7 +116,7 @@ HostTensor events(const RandomField &field, const HostTensor &probabilities, Dat
 Operator bernoulli() {
   Operator entry;
   entry.name = "Bernoulli";
-  entry.form = "map: u < p ? 1 : 0, u a constant";
+  entry.form = "map: u < p ? 1 : 0, u drawn by the host; with a seed a constant";
   entry.inputs = {{"input"}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"dtype", AttributeKind::Int}, {"seed", AttributeKind::Float}};
@@ -145,14 +134,22 @@ Operator bernoulli() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &p = node.in(0);
     const DataType type = givenType(node, p.type);
-    const RandomField field = fieldOf(node);
-    if (p.known) {
-      node.result(Tensor::ofKnown(events(field, *p.known, type)));
+    const auto field = fixedField(node);
+    if (p.known && (field || p.known->floats.empty())) {
+      node.result(Tensor::ofKnown(p.known->floats.empty() ? HostTensor{type, p.shape, {}, {}}
+                                                          : events(*field, *p.known, type)));
+      return;
+    }
+    if (p.known &&
+        std::ranges::count(p.known->floats, p.known->floats.front()) == p.known->size()) {
+      Tensor result = randomNumbers(node, Proto::FLOAT, p.shape, Distribution::Bernoulli,
+                                    p.known->floats.front());
+      result.type = type;
+      node.result(std::move(result));
       return;
     }
     // The machine compares bf16 numbers; of those, rounding down changes no comparison.
-    const Tensor numbers = tabulated(
-        Proto::FLOAT, p.shape, [&](int64_t i) { return reference::floorToBf16(field.uniform(i)); });
+    const Tensor numbers = randomNumbers(node, Proto::FLOAT, p.shape, Distribution::Threshold);
     Tensor result = node.emit.pointwise({p, numbers}, [](const Scalars &s, mlir::ValueRange v) {
       const mlir::Value happens =
           s.b.create<mlir::arith::CmpFOp>(s.where, mlir::arith::CmpFPredicate::OLT, v[1], v[0]);
@@ -169,14 +166,14 @@ Operator bernoulli() {
 Operator multinomial() {
   Operator entry;
   entry.name = "Multinomial";
-  entry.form = "map x + g, g a constant; reduce argmax";
+  entry.form = "map x + g, g drawn by the host, with a seed a constant; reduce argmax";
   entry.inputs = {{"input"}};
   entry.outputs = {{"output"}};
   entry.attributes = {
       {"dtype", AttributeKind::Int, int64_t{Proto::INT32}, false, {Proto::INT32, Proto::INT64}},
       {"sample_size", AttributeKind::Int, int64_t{1}},
       {"seed", AttributeKind::Float}};
-  const auto drawn = [](const NodeView &node) -> Shape {
+  const auto sampled = [](const NodeView &node) -> Shape {
     return {node.in(0).shape[0], node.integer("sample_size"), node.in(0).shape[1]};
   };
   entry.requirements = {{"input 'input' must have rank 2",
@@ -190,11 +187,9 @@ Operator multinomial() {
                            return size >= 1 ? "" : fmt::format("{}", size);
                          },
                          kShapes},
-                        boundedField(drawn)};
-  entry.build = [drawn](NodeBuilder &node) {
-    const RandomField field = fieldOf(node);
-    const Tensor numbers =
-        tabulated(Proto::FLOAT, drawn(node), [&](int64_t i) { return field.gumbel(i); });
+                        boundedField(sampled)};
+  entry.build = [sampled](NodeBuilder &node) {
+    const Tensor numbers = randomNumbers(node, Proto::FLOAT, sampled(node), Distribution::Gumbel);
     const Tensor sums =
         node.emit.pointwise({node.emit.unsqueeze(node.in(0), {1}), numbers},
                             [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); });

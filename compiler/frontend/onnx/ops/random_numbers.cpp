@@ -26,35 +26,51 @@ static uint64_t givenSeed(const NodeView &node) {
   return std::bit_cast<uint64_t>(static_cast<double>(node.real("seed")));
 }
 
-reference::RandomField fieldOf(NodeBuilder &node) {
-  node.caution = "every inference uses the same random numbers";
-  if (node.given("seed"))
-    return reference::RandomField({givenSeed(node), Given});
+std::optional<random::RandomField> fixedField(NodeBuilder &node) {
+  constexpr std::string_view kFixed = "every inference uses the same random numbers";
+  if (node.given("seed")) {
+    node.caution = kFixed;
+    return random::RandomField({givenSeed(node), Given});
+  }
   switch (node.unseeded) {
-  case Unseeded::Refused:
-    throw NodeError{
-        "E0208",
-        "random numbers without a seed differ in every inference, but a program always has the "
-        "same ones",
-        {fix("make the numbers an input of the model, or accept the same ones in every inference",
-             "--fixed-random")}};
   case Unseeded::RefusedInLoop:
     throw NodeError{"E0208",
                     "random numbers without a seed differ in every iteration, but a loop body "
                     "always has the same ones",
                     {fix("make the numbers of all iterations before the loop, and read one element "
                          "of them in each")}};
+  case Unseeded::RefusedStreamed:
+    throw NodeError{"E0208",
+                    "random numbers without a seed cannot be drawn for a streamed sequence",
+                    {fix("make the numbers an input of the model and stream it, or accept the same "
+                         "ones in every inference",
+                         "--fixed-random")}};
+  case Unseeded::Drawn:
+    node.caution = "every inference draws new random numbers";
+    return std::nullopt;
   case Unseeded::Fixed:
     break;
   }
-  return reference::RandomField({llvm::xxh3_64bits(node.resultName()), Named});
+  node.caution = kFixed;
+  return random::RandomField({llvm::xxh3_64bits(node.resultName()), Named});
 }
 
-Tensor tabulated(DataType type, const Shape &shape, const std::function<double(int64_t)> &element) {
+random::RandomNumbers drawn(const NodeView &node, random::Distribution distribution, double first,
+                            double second) {
+  return {distribution, first, second, llvm::xxh3_64bits(node.resultName())};
+}
+
+Tensor randomNumbers(NodeBuilder &node, DataType type, const Shape &shape,
+                     random::Distribution distribution, double first, double second) {
+  const random::RandomNumbers numbers = drawn(node, distribution, first, second);
+  const auto field = fixedField(node);
+  const int64_t count = elementCount(shape, kMaxElements);
+  if (!field && count > 0)
+    return node.emit.randomNumbers(type, shape, numbers);
   HostTensor out{type, shape, {}, {}};
-  out.floats.resize(elementCount(shape, kMaxElements));
-  for (size_t i = 0; i < out.floats.size(); ++i)
-    out.floats[i] = roundToType(element(static_cast<int64_t>(i)), type);
+  out.floats.resize(count);
+  for (int64_t i = 0; i < count; ++i)
+    out.floats[i] = roundToType(random::elementOf(*field, numbers, i), type);
   return Tensor::ofKnown(std::move(out));
 }
 

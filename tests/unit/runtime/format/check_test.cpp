@@ -371,6 +371,32 @@ TEST(Check, Lookups) {
               HasSubstr("the tensor has an array or a lookup, allowed: none"));
 }
 
+TEST(Check, RandomNumbers) {
+  const random::RandomNumbers numbers{random::Distribution::Bernoulli, 0.5, 0, 9};
+  const auto problem = [&](auto change) {
+    return problemAfter([&](Program &p) {
+      Model &model = p.models[0];
+      model.arrays = {{"x", {1, 8}, HostType::Float32, std::nullopt, numbers}};
+      change(model);
+    });
+  };
+  EXPECT_EQ(problem([](Model &) {}), "none");
+  EXPECT_THAT(problem([](Model &m) { m.arrays.push_back({"b", {1}, HostType::Float32}); }),
+              HasSubstr("array 'b' of the user follows one of random numbers"));
+  EXPECT_THAT(
+      problem([](Model &m) {
+        m.arrays[0].type = m.inputs[0].type = HostType::Bool;
+        m.arrays[0].limits = m.inputs[0].limits = {0, 1};
+      }),
+      HasSubstr("array 'x' of random numbers has type bool, allowed: floating-point types"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays[0].random->first = 2; }),
+              HasSubstr("array 'x': the probability is 2, allowed: 0 to 1"));
+  EXPECT_THAT(problem([](Model &m) {
+                m.arrays[0].random->distribution = static_cast<random::Distribution>(77);
+              }),
+              HasSubstr("array 'x': the distribution is 77, allowed: 1 to 5"));
+}
+
 TEST(Check, Selections) {
   const auto problem = [&](auto change) {
     return problemAfter([&](Program &p) {

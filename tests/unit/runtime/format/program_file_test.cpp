@@ -63,6 +63,17 @@ TEST(ProgramFile, WhatIsSaidOfComputedRows) {
   EXPECT_NE(write(program), bytes);
 }
 
+TEST(ProgramFile, RandomNumbers) {
+  Program program = smallProgram();
+  const random::RandomNumbers numbers{random::Distribution::Normal, -0.25, 3, 0xFEDCBA9876543210};
+  program.models[0].arrays = {{"x", {1, 8}, HostType::Float32, std::nullopt, numbers}};
+  const std::vector<uint8_t> bytes = write(program);
+  const ReadResult result = read(bytes);
+  ASSERT_TRUE(result.program) << messageOf(result);
+  EXPECT_EQ(result.program->models[0].arrays[0].random, numbers);
+  EXPECT_EQ(write(*result.program), bytes);
+}
+
 TEST(ProgramFile, EveryFlippedBitIsDetected) {
   std::vector<uint8_t> bytes = write(smallProgram());
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
@@ -92,10 +103,10 @@ TEST(ProgramFile, TrailingBytes) {
 
 TEST(ProgramFile, OtherVersions) {
   std::vector<uint8_t> bytes = write(smallProgram());
-  test::store<uint32_t>(bytes, kVersionOffset, 10);
+  test::store<uint32_t>(bytes, kVersionOffset, 11);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
-            "format version 10, this build reads version 9: compile the model again");
+            "format version 11, this build reads version 10: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);

@@ -5,14 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/reference/random_field.h"
 #include "one_node.h"
+#include "runtime/random/random_field.h"
+#include "llvm/Support/xxhash.h"
 
 namespace sluice::frontend::test {
 namespace {
 
 using Doubles = std::vector<double>;
-using reference::RandomField;
+using random::RandomField;
 using Proto = onnx::TensorProto;
 
 constexpr auto kOneHalf = 0x3FE0000000000000; // 0.5 as a double
@@ -81,16 +82,90 @@ TEST(RandomLike, HasTheShapeAndTypeOfItsInput) {
   EXPECT_EQ(imported.info.outputs[0].type, format::HostType::Float16);
 }
 
-TEST(Random, WithoutASeedIsRefusedUnlessFixed) {
-  OneNodeModel node = normal();
-  EXPECT_EQ(import(node.model).messages(),
-            "E0208 node 0 (RandomNormal): RandomNormal: random numbers without a seed differ in "
-            "every inference, but a program always has the same ones");
-  const Fix fix = import(node.model).problems[0].fixes[0];
-  EXPECT_EQ(fix.text,
-            "make the numbers an input of the model, or accept the same ones in every inference");
-  EXPECT_EQ(fix.flag, "--fixed-random");
-  EXPECT_EQ(import(node.model, fixed()).messages(), "");
+/// The arrays of the host that are random numbers.
+std::vector<ImportedTensor> drawnOf(const Imported &imported) {
+  std::vector<ImportedTensor> drawn;
+  for (const ImportedTensor &array : imported.info.arrays)
+    if (array.random)
+      drawn.push_back(array);
+  return drawn;
+}
+
+TEST(Random, WithoutASeedIsDrawnByTheHost) {
+  const OneNodeModel node = normal();
+  const Imported imported = import(node.model);
+  ASSERT_EQ(imported.messages(), "");
+  const auto drawn = drawnOf(imported);
+  ASSERT_EQ(drawn.size(), 1U);
+  EXPECT_EQ(drawn[0].name, "random for y");
+  EXPECT_THAT(drawn[0].shape, testing::ElementsAre(2, 3));
+  EXPECT_EQ(drawn[0].random->distribution, random::Distribution::Normal);
+  EXPECT_EQ(drawn[0].random->first, 0);
+  EXPECT_EQ(drawn[0].random->second, 1);
+  EXPECT_EQ(drawn[0].random->stream, llvm::xxh3_64bits(llvm::StringRef("y")));
+  EXPECT_THAT(
+      imported.info.notes,
+      testing::ElementsAre("every inference draws new random numbers: node 0 (RandomNormal)"));
+  EXPECT_TRUE(drawnOf(import(node.model, fixed())).empty());
+}
+
+TEST(Random, StreamedNeedsASeed) {
+  ImportOptions options;
+  options.isStreamed = true;
+  const OneNodeModel node = normal();
+  const Imported imported = import(node.model, options);
+  EXPECT_EQ(imported.messages(),
+            "E0208 node 0 (RandomNormal): RandomNormal: random numbers without a seed cannot be "
+            "drawn for a streamed sequence");
+  EXPECT_EQ(imported.problems[0].fixes[0].text,
+            "make the numbers an input of the model and stream it, or accept the same ones in "
+            "every inference");
+  EXPECT_EQ(imported.problems[0].fixes[0].flag, "--fixed-random");
+  options.fixedRandom = true;
+  EXPECT_EQ(import(node.model, options).messages(), "");
+}
+
+TEST(Random, DrawnArraysFollowThoseOfTheUser) {
+  Model model(15);
+  model.input("x", {64}).output("y");
+  model.node("RandomUniform", {}, {"unread"}).attribute("shape", Ints{64});
+  model.node("RandomUniform", {}, {"a"}).attribute("shape", Ints{64}).attribute("low", -1.0F);
+  model.node("Bernoulli", {"x"}, {"b"});
+  model.floats("p", {64}, Floats(64, 0.25F));
+  model.node("Bernoulli", {"p"}, {"c"}).attribute("dtype", int64_t{Proto::INT32});
+  model.node("Cast", {"c"}, {"f"}).attribute("to", int64_t{Proto::FLOAT});
+  model.node("Sum", {"a", "b", "f"}, {"y"});
+  const Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  std::vector<std::string> names;
+  for (const ImportedTensor &array : imported.info.arrays)
+    names.push_back(array.name);
+  EXPECT_THAT(names, testing::ElementsAre("x", "random for a", "random for b", "random for c"));
+  const auto drawn = drawnOf(imported);
+  EXPECT_EQ(random::textOf(*drawn[0].random), "uniform from -1 to 1");
+  EXPECT_EQ(random::textOf(*drawn[1].random), "uniform from 0 to 1, rounded down to bf16");
+  EXPECT_EQ(random::textOf(*drawn[2].random), "1 with probability 0.25, else 0");
+  // The function reads the drawn numbers as they are.
+  reference::Tensors inputs(4, reference::Tensor({64}));
+  for (size_t i = 0; i < 64; ++i) {
+    inputs[0].values[i] = 0.5;
+    inputs[1].values[i] = static_cast<double>(i);
+    inputs[2].values[i] = static_cast<double>(i % 2);
+    inputs[3].values[i] = static_cast<double>(i % 3 == 0);
+  }
+  const Doubles y = evaluate(imported, inputs)[0].values;
+  for (size_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], static_cast<double>(i + (1 - i % 2) + (i % 3 == 0 ? 1 : 0))) << i;
+}
+
+TEST(Random, ProbabilitiesThatDifferAreComparedWith) {
+  OneNodeModel node("Bernoulli");
+  node.floats({4}, {0, 0.5F, 0.5F, 1});
+  const Imported imported = import(node.model);
+  ASSERT_EQ(imported.messages(), "");
+  ASSERT_EQ(drawnOf(imported).size(), 1U);
+  const reference::Tensor thresholds({4}, {0, 0.25, 0.5, 0.75});
+  EXPECT_THAT(evaluate(imported, {thresholds})[0].values, testing::ElementsAre(0, 1, 0, 1));
 }
 
 TEST(Random, WithoutASeedDiffersByName) {
@@ -127,9 +202,10 @@ TEST(Random, InALoopNeedsASeed) {
   body.add_output()->set_name("n");
   onnx::NodeProto *random = addNode(body, "RandomNormalLike", {"e"}, {"r"}).proto;
   addNode(body, "Add", {"e", "r"}, {"n"});
-  EXPECT_THAT(import(model, fixed()).messages(),
-              testing::HasSubstr("random numbers without a seed differ in every iteration, but a "
-                                 "loop body always has the same ones"));
+  for (const ImportOptions &options : {ImportOptions(), fixed()})
+    EXPECT_THAT(import(model, options).messages(),
+                testing::HasSubstr("random numbers without a seed differ in every iteration, but a "
+                                   "loop body always has the same ones"));
   Node(random).attribute("seed", 1.0F);
   const Imported imported = import(model);
   ASSERT_EQ(imported.messages(), "");
@@ -235,8 +311,10 @@ TEST(Dropout, InTrainingRefusesWhatItCannotMake) {
   EXPECT_EQ(import(dropout(1.0F, 0)).messages(), "");
   Model unseeded = dropout(0.5F, 1), atRunTime = dropout(0.5F, 1);
   unseeded.graph().mutable_node(2)->clear_attribute();
-  EXPECT_THAT(import(unseeded).messages(),
-              testing::StartsWith("E0208 node 2 (Dropout): Dropout: "));
+  const Imported drawn = import(unseeded);
+  ASSERT_EQ(drawn.messages(), "");
+  ASSERT_EQ(drawnOf(drawn).size(), 1U);
+  EXPECT_EQ(random::textOf(*drawnOf(drawn)[0].random), "1 with probability 0.5, else 0");
   EXPECT_EQ(import(unseeded, fixed()).messages(), "");
   atRunTime.input("q", {});
   atRunTime.graph().mutable_node(2)->set_input(1, "q");

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace sluice::reference {
+namespace sluice::random {
 
 using PhiloxCounter = std::array<uint32_t, 4>;
 using PhiloxKey = std::array<uint32_t, 2>;
@@ -23,4 +23,4 @@ constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
-} // namespace sluice::reference
+} // namespace sluice::random

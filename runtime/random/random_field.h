@@ -1,23 +1,27 @@
-// Random tensors as functions of a seed and of coordinates: an element depends on nothing else, so
+// Random tensors as functions of a key and of coordinates: an element depends on nothing else, so
 // a part of a field is the same whether it is cut out or made alone, in whatever order.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
-#include "compiler/reference/tensor.h"
-
-namespace sluice::reference {
+namespace sluice::random {
 
 /// What tells one field from another. The streams of a seed have nothing in common.
 struct RandomKey {
   uint64_t seed = 0;
-  uint32_t stream = 0;
+  uint64_t stream = 0;
 
   bool operator==(const RandomKey &) const = default;
 };
 
+/// Returns the key of the numbers that an inference draws: `seed` is the user's, `stream` that of
+/// the node.
+RandomKey keyOfInference(uint64_t seed, uint64_t stream, uint64_t inference);
+
 /// An unbounded row of independent numbers; a tensor takes one for each element, in row-major
-/// order. Element `i` is made of the Philox 4x32-10 block with counter (i, stream) and key `seed`.
+/// order. Element `i` is made of the Philox 4x32-10 block with counter (i, stream) and key `seed`,
+/// the low word of each number first.
 class RandomField {
 public:
   explicit RandomField(RandomKey key) : key(key) {}
@@ -45,4 +49,4 @@ private:
 /// number, it gives what `value` gives.
 double floorToBf16(double value);
 
-} // namespace sluice::reference
+} // namespace sluice::random
