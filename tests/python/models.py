@@ -42,6 +42,12 @@ def gained():
     return model([helper.make_node("Mul", ["x", "gain"], ["y"], name="scale")], {"x": [1, 8], "gain": [1, 8]}, {"y": [1, 8]})
 
 
+def noisy():
+    """y = x and random numbers that every inference draws."""
+    return model([helper.make_node("RandomNormalLike", ["x"], ["noise"], name="draw"),
+                  helper.make_node("Add", ["x", "noise"], ["y"], name="add")], {"x": [1, 8]}, {"y": [1, 8]})
+
+
 def sensors():
     """Weights on the left, then on the right: no layout."""
     random = np.random.default_rng(1)

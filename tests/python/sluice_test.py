@@ -285,6 +285,35 @@ class Run(Python):
         self.assertEqual(program.submit_reset().result(), {})
         self.assertEqual(program(x)["y"][0, 0], 2)
 
+    def test_random_numbers(self):
+        program = sluice.compile(models.noisy(), target="c2b8")
+        self.assertEqual([port.name for port in program.inputs], ["x"])
+        x = np.zeros((4, 1, 8), np.float32)
+        found = {}
+        for name in ENGINES:
+            with program.open(name) as engine:
+                first = engine.steps(x)["y"]
+                self.assertEqual(len({one.tobytes() for one in first}), 4)
+                engine.reset()
+                np.testing.assert_array_equal(engine.steps(x)["y"], first)
+                engine.set_seed(7)
+                seven = engine.steps(x)["y"]
+                self.assertFalse((seven == first).any())
+                engine.set_seed(7, 2)
+                np.testing.assert_array_equal(engine.steps(x[:2])["y"], seven[2:])
+                engine.set_seed(2 ** 64 - 1, inference=2 ** 64 - 1)
+                found[name] = [first, seven, engine.run(x[0])["y"]]
+        for mine, other in zip(found["vm"], found[ENGINES[-1]]):
+            np.testing.assert_array_equal(mine, other)
+        program.set_seed(7, inference=1)
+        np.testing.assert_array_equal(program(x[0])["y"], found["vm"][1][1])
+        for wrong, text in (({"seed": -1}, "the seed is -1"), ({"seed": 2 ** 64}, f"the seed is {2 ** 64}"),
+                            ({"seed": 0, "inference": -5}, "the inference is -5")):
+            with self.assertRaisesRegex(sluice.ArgumentError, rf"^E0604: {text}, allowed: 0 to 2\*\*64 - 1$"):
+                program.set_seed(**wrong)
+        fixed = sluice.compile(models.noisy(), target="c2b8", fixed_random=True)
+        np.testing.assert_array_equal(fixed(x[0])["y"], fixed(x[0])["y"])
+
     def test_inputs_that_the_engine_keeps(self):
         program = sluice.compile(models.gained(), target="c2b8", hold=["gain"])
         self.assertEqual(str(inspect.signature(program)), "(x, *, gain=None, out=None)")

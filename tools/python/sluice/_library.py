@@ -18,7 +18,7 @@ class Machine(ctypes.Structure):
 
 class ModelInfo(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("inputs", c_uint32), ("outputs", c_uint32), ("macs", c_uint64),
-                ("parameters", c_uint64)]
+                ("parameters", c_uint64), ("random_draws", c_uint32)]
 
 
 class TensorInfo(ctypes.Structure):
@@ -54,6 +54,7 @@ _STATUS = {
     "device_open": (c_char_p, _NEW),
     "device_set_pacing": (_HANDLE, c_int),
     "device_set_stall_limit": (_HANDLE, c_uint64),
+    "device_set_seed": (_HANDLE, c_uint64, c_uint64),
     "device_load": (_HANDLE, _HANDLE),
     "device_reset": (_HANDLE,),
     "device_keep_input": (_HANDLE, c_uint32, c_uint32, c_int),

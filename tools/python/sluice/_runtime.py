@@ -63,6 +63,7 @@ class Program:
         info = _sized(_library.ModelInfo)
         _check(_rt.sluice_rt_program_model(self.handle, model, info))
         return {"name": info.name.decode(), "macs": info.macs, "parameters": info.parameters,
+                "random_draws": info.random_draws,
                 "inputs": [self._port(_rt.sluice_rt_program_input, model, port) for port in range(info.inputs)],
                 "outputs": [self._port(_rt.sluice_rt_program_output, model, port) for port in range(info.outputs)]}
 
@@ -184,6 +185,12 @@ class Engine:
 
     def keep_input(self, model: int, port: int) -> None:
         _check(_rt.sluice_rt_device_keep_input(self._opened().handle, model, port, 1))
+
+    def set_seed(self, seed: int, inference: int) -> None:
+        for name, value in (("seed", seed), ("inference", inference)):
+            if not 0 <= value < 1 << 64:
+                raise argument("E0604", f"the {name} is {value}, allowed: 0 to 2**64 - 1")
+        _check(_rt.sluice_rt_device_set_seed(self._opened().handle, seed, inference))
 
     def reset(self) -> None:
         _check(_rt.sluice_rt_device_reset(self._opened().handle))

@@ -218,8 +218,14 @@ class Engine:
             job.wait()
         return results
 
+    def set_seed(self, seed: int, inference: int = 0) -> None:
+        """Sets the seed of the random numbers that the program draws for every inference, and the number of the next
+        inference among them. The number goes up by 1 with each inference; a reset sets it to 0."""
+        self._engine.set_seed(seed, inference)
+
     def reset(self) -> None:
-        """Restarts the program at cycle 0 with its initial state. Cancels pending jobs."""
+        """Restarts the program at cycle 0 with its initial state. Cancels pending jobs. The random numbers of the seed
+        begin anew."""
         self._engine.reset()
 
     def submit_reset(self) -> Job:

@@ -192,6 +192,10 @@ class Program:
         """Puts a reset into the queue; see Engine.submit_reset."""
         return self.engine.submit_reset()
 
+    def set_seed(self, seed: int, inference: int = 0) -> None:
+        """Sets the seed of the random numbers that every inference draws; see Engine.set_seed."""
+        self.engine.set_seed(seed, inference)
+
     def reset(self) -> None:
         """Restarts the program with its initial state."""
         self.engine.reset()
