@@ -177,6 +177,59 @@ class Random(Refusal):
                      "  drawn  random for dropped float32 [3, 21], 1 with probability 0.75, else 0\n"):
             self.assertIn(line, out)
 
+    def small(self, nodes, inputs, outputs, inits=(), flags=()):
+        """The output y of two inferences of a small model, and the stream of its only drawn tensor."""
+        graph = helper.make_graph(nodes, "g", inputs, outputs, inits)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), self.dir / "s.onnx")
+        self.compiled("c2b8", *flags, file="s.onnx")
+        model, = json.loads(self.ok("inspect", "m.sluice", "--io", "--json"))["models"]
+        stream, = [int(one["random"]["stream"], 16) for one in model["arrays"] if one["random"]]
+        given = [word for one in inputs[:1] for word in ("--input", f"{one.name}=zeros")]
+        self.command = ("run", "m.sluice", "--engine", "both" if "c2b8" in self.engines else "vm", *given, "--output", "y=@y.npy")
+        self.ok(*self.command, "--steps", 2)
+        return np.load(self.dir / "y.npy"), stream
+
+    @staticmethod
+    def normals(shape, stream, inference):
+        first, second = uniforms(shape, 0, stream, inference)
+        return bf16(np.sqrt(-2 * np.log1p(-first)) * np.cos(2 * np.pi * second))
+
+    def test_a_model_without_inputs(self):
+        y, stream = self.small([helper.make_node("RandomNormal", [], ["y"], shape=[3, 5])], [], [models.tensor("y", 3, 5)])
+        np.testing.assert_array_equal(y, [self.normals((3, 5), stream, step) for step in range(2)])
+
+    def test_a_part_has_the_numbers_of_the_whole(self):
+        """The host sends the rows that something reads."""
+        y, stream = self.small([helper.make_node("RandomNormal", [], ["r"], shape=[4, 8]),
+                                helper.make_node("Slice", ["r", "b", "e"], ["s"]), helper.make_node("Add", ["x", "s"], ["y"])],
+                               [models.tensor("x", 2, 8)], [models.tensor("y", 2, 8)],
+                               [helper.make_tensor(name, TensorProto.INT64, [1], [at]) for name, at in (("b", 1), ("e", 3))])
+        np.testing.assert_array_equal(y, [self.normals((4, 8), stream, step)[1:3] for step in range(2)])
+        self.assertIn("  made   random for r[1:3] float32 [2, 8]", self.ok("inspect", "m.sluice", "--io"))
+
+    def test_beside_a_table(self):
+        table = np.arange(40, dtype=np.float32)
+        y, stream = self.small([helper.make_node("Gather", ["t", "i"], ["e"]), helper.make_node("RandomNormalLike", ["e"], ["r"]),
+                                helper.make_node("Add", ["e", "r"], ["y"])],
+                               [helper.make_tensor_value_info("i", TensorProto.INT64, (3,))], [models.tensor("y", 3, 8)],
+                               [helper.make_tensor("t", TensorProto.FLOAT, (5, 8), table)])
+        np.testing.assert_array_equal(y, [bf16(table[:8] + self.normals((3, 8), stream, step)) for step in range(2)])
+
+    def test_a_state(self):
+        """Each stream has the numbers that it has alone. A saved state has none of them."""
+        nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"]), helper.make_node("Add", ["x", "h"], ["a"]),
+                 helper.make_node("Add", ["a", "r"], ["y"]), helper.make_node("Identity", ["y"], ["g"])]
+        y, stream = self.small(nodes, [models.tensor(name, 1, 8) for name in "xh"], [models.tensor(name, 1, 8) for name in "yg"],
+                               flags=("--state", "h=g"))
+        drawn = [self.normals((1, 8), stream, step) for step in range(2)]
+        expected = [drawn[0], bf16(drawn[0] + drawn[1])]
+        np.testing.assert_array_equal(y, expected)
+        self.ok(*self.command, "--steps", 2, "--streams", 2)
+        np.testing.assert_array_equal(np.load(self.dir / "y.npy"), [expected, expected])
+        self.ok(*self.command, "--save-state", "state")
+        self.ok(*self.command, "--load-state", "state")
+        np.testing.assert_array_equal(np.load(self.dir / "y.npy"), bf16(2 * drawn[0]))
+
     def test_streamed_models_need_a_seed(self):
         self.compile_refused(REFUSED, """
             error[E0208]: RandomNormalLike: random numbers without a seed cannot be drawn for a streamed sequence
