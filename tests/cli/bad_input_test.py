@@ -46,7 +46,7 @@ class Programs(Refusal):
         if position < 8:
             return "E0502", "not a program file: 'sluice compile' writes one from a model"
         if position < 12:
-            return "E0503", f"format version {header(8, '<I')}, this build reads version 9: compile the model again"
+            return "E0503", f"format version {header(8, '<I')}, this build reads version 10: compile the model again"
         if position < 16:
             return "E0503", (f"instruction set version {header(12, '<I')}, this build has version 4: "
                              "compile the model again")
@@ -84,7 +84,7 @@ class Programs(Refusal):
     def test_wrong_version(self):
         """Also where the header's hash was made to match."""
         good = self.compiled()
-        for offset, version, what in ((8, 10, "format version 10, this build reads version 9"),
+        for offset, version, what in ((8, 11, "format version 11, this build reads version 10"),
                                       (12, 9, "instruction set version 9, this build has version 4")):
             data = bytearray(good)
             struct.pack_into("<I", data, offset, version)
