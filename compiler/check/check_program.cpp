@@ -311,6 +311,7 @@ private:
             const std::optional<LayerErrors> &layers = std::nullopt) {
     Problem problem;
     problem.code = "E0498";
+    problem.reason = WrongProgram();
     problem.message = "internal error: " + what;
     if (layers && layers->firstWrong) {
       const TensorError &first = layers->layers[*layers->firstWrong];

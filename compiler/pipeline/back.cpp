@@ -23,6 +23,7 @@ namespace sluice::pipeline {
 Problem internalError(const std::string &what) {
   Problem problem;
   problem.code = "E0499";
+  problem.reason = InternalError();
   problem.message = "internal error: " + what;
   return problem;
 }

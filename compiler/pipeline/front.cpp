@@ -138,6 +138,7 @@ public:
       return;
     Problem problem;
     problem.code = "E0499";
+    problem.reason = InternalError();
     problem.message = "internal error: a compiler pass failed";
     problem.notes = errors;
     problems.push_back(std::move(problem));

@@ -17,9 +17,6 @@
 namespace sluice::pipeline {
 namespace {
 
-/// Whether the importer does not support a node, by the code of the problem.
-bool isNotSupported(std::string_view code) { return code == "E0201" || code == "E0205"; }
-
 /// The multiplications of the matrix products of a model, those of loops in every iteration.
 double multiplications(mlir::ModuleOp module) {
   double total = 0;
@@ -83,7 +80,7 @@ bool hasLayout(CompileOptions options, const frontend::Cut &cut) {
 } // namespace
 
 void offerCut(const CompileOptions &options, Problems &problems) {
-  const auto problem = std::ranges::find_if(problems, isNotSupported, &Problem::code);
+  const auto problem = std::ranges::find_if(problems, &Problem::isFor<NotSupported>);
   if (problem == problems.end() || !options.cut.isEmpty())
     return;
   std::set<int64_t> missing;
@@ -115,9 +112,9 @@ void offerCut(const CompileOptions &options, Problems &problems) {
                          *fix.flag, 100 * *best->work / total);
   fix.verified = true;
   // The report prints equal problems with equal fixes as one message.
-  const std::string code = problem->code, message = problem->message;
+  const std::string message = problem->message;
   for (Problem &one : problems)
-    if (one.code == code && one.message == message)
+    if (one.isFor<NotSupported>() && one.message == message)
       one.fixes.push_back(fix);
 }
 

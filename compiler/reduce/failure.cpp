@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 
 namespace sluice::reduce {
 namespace {
-
-constexpr std::string_view kWrongValue = "E0498";
 
 /// Whether a word is the same in the messages about all models: it has no digit, bracket or sign,
 /// and is no number that is none.
@@ -18,6 +17,13 @@ bool isOfAllModels(std::string_view word) {
          std::ranges::all_of(word, [](char c) {
            return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '\'';
          });
+}
+
+Failure::Kind kindOf(const Problem &problem) {
+  return problem.isFor<WrongProgram>()                          ? Failure::Kind::Wrong
+         : isOfEngines(problem)                                 ? Failure::Kind::Engines
+         : isFault(problem) || problem.isFor<LacksHostMemory>() ? Failure::Kind::Fault
+                                                                : Failure::Kind::Error;
 }
 
 /// The words of a message without names and numbers.
@@ -52,6 +58,8 @@ std::string Failure::text() const {
   const std::string when = stage.empty() ? "" : fmt::format(" in stage {}", stage);
   switch (kind) {
   case Kind::Error:
+  case Kind::Fault:
+  case Kind::Engines:
     return code + (rule.empty() ? "" : fmt::format(" ({})", rule)) + node;
   case Kind::Wrong:
     return "wrong value" + node;
@@ -72,7 +80,7 @@ std::string Failure::name() const {
 
 Failure failureOf(const Problem &problem) {
   Failure failure;
-  failure.kind = problem.code == kWrongValue ? Failure::Kind::Wrong : Failure::Kind::Error;
+  failure.kind = kindOf(problem);
   failure.code = problem.code;
   failure.rule = problem.rule;
   failure.message = problem.message;
@@ -87,6 +95,16 @@ Failure failureOf(const Problem &problem) {
   for (const ChainStep &step : problem.chain)
     add(step.node);
   return failure;
+}
+
+Failure::Kind kindNamed(std::string_view word) {
+  static const std::map<std::string_view, Failure::Kind> kinds{
+      {"wrong", Failure::Kind::Wrong},   {"E0498", Failure::Kind::Wrong},
+      {"crash", Failure::Kind::Crash},   {"timeout", Failure::Kind::Timeout},
+      {"E0607", Failure::Kind::Engines}, {"E0608", Failure::Kind::Engines},
+      {"E0614", Failure::Kind::Engines}};
+  const auto found = kinds.find(word);
+  return found == kinds.end() ? Failure::Kind::Error : found->second;
 }
 
 } // namespace sluice::reduce

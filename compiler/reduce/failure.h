@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/support/problem.h"
@@ -11,10 +12,12 @@ namespace sluice::reduce {
 
 struct Failure {
   enum class Kind : uint8_t {
-    Error,  ///< the compiler reports a problem
-    Wrong,  ///< the program computes something else than the model
-    Crash,  ///< a signal ends the process
-    Timeout ///< the compiler does not end in time
+    Error,   ///< the compiler reports a problem of the model, the target or the command
+    Fault,   ///< the compiler reports a fault of its own, or that no memory is left
+    Engines, ///< engines differ, or cannot run the program to its end
+    Wrong,   ///< the program computes something else than the model
+    Crash,   ///< a signal ends the process
+    Timeout  ///< the compiler does not end in time
   };
 
   Kind kind = Kind::Error;
@@ -40,5 +43,8 @@ struct Failure {
 
 /// The failure that a problem is.
 Failure failureOf(const Problem &problem);
+
+/// Returns the kind of failure that a word of --keep means. It may be a code.
+Failure::Kind kindNamed(std::string_view word);
 
 } // namespace sluice::reduce

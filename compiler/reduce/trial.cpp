@@ -44,12 +44,19 @@ private:
   char *text;
 };
 
-Problem problem(std::string code, std::string message) {
+Problem problem(std::string code, std::string message, Reason reason) {
   Problem result;
   result.code = std::move(code);
   result.message = std::move(message);
+  result.reason = std::move(reason);
   return result;
 }
+
+Problem internalError(std::string message) {
+  return problem("E0611", std::move(message), InternalError());
+}
+
+Problem outOfMemory() { return problem("E0610", "out of memory", LacksHostMemory()); }
 
 /// Removes the flags that name none of these.
 template <typename List, typename Name>
@@ -102,15 +109,15 @@ Json examine(const onnx::ModelProto &model, const std::vector<Sample> &samples,
       if (auto wrong = setup.examine(result.program, samples))
         problems.push_back(std::move(*wrong));
     if (!isCompiled && problems.empty())
-      problems.push_back(problem("E0611", "the compiler failed without a message"));
+      problems.push_back(internalError("the compiler failed without a message"));
   } catch (const std::bad_alloc &) {
-    problems.push_back(problem("E0610", "out of memory"));
+    problems.push_back(outOfMemory());
   } catch (const std::exception &error) {
-    problems.push_back(problem("E0611", error.what()));
+    problems.push_back(internalError(error.what()));
   }
   for (const Problem &problem : problems) {
     const Failure failure = failureOf(problem);
-    json["problems"].push_back({{"wrong", failure.kind == Failure::Kind::Wrong},
+    json["problems"].push_back({{"kind", failure.kind},
                                 {"code", failure.code},
                                 {"rule", failure.rule},
                                 {"op", failure.op},
@@ -127,7 +134,7 @@ Outcome outcomeOf(const Json &json) {
   Outcome outcome;
   for (const Json &one : json.at("problems")) {
     Failure &failure = outcome.failures.emplace_back();
-    failure.kind = one.at("wrong").get<bool>() ? Failure::Kind::Wrong : Failure::Kind::Error;
+    failure.kind = one.at("kind").get<Failure::Kind>();
     failure.code = one.at("code");
     failure.rule = one.at("rule");
     failure.op = one.at("op");
@@ -221,7 +228,7 @@ Outcome tryModel(const onnx::ModelProto &model, const std::vector<Sample> &sampl
     outcome.isInterrupted = true;
     break;
   case Ending::NotStarted:
-    outcome.failures.push_back(failureOf(problem("E0610", "out of memory")));
+    outcome.failures.push_back(failureOf(outOfMemory()));
     break;
   }
   return outcome;

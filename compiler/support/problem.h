@@ -2,6 +2,7 @@
 // so that all of them are reported at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,12 +59,36 @@ struct NoLayout {};
 /// Shapes that contradict each other: other extents of the inputs may be the cause.
 struct WrongShapes {};
 
-/// A model that no other way of compiling helps.
+/// The compiler does not support a node: a part of the model without it may compile.
+struct NotSupported {};
+
+/// A model that no other way of compiling helps, or a command that cannot do what it is asked for.
 struct Refused {};
+
+/// The program does not compute what the model does. A fault of sluice.
+struct WrongProgram {};
+
+/// An engine cannot run a program to its end. A fault of sluice, unless the program file was
+/// changed.
+struct EngineStops {};
+
+/// Engines run a program differently. A fault of sluice.
+struct EnginesDiffer {};
+
+/// Any other fault of sluice.
+struct InternalError {};
+
+/// This machine has no memory left.
+struct LacksHostMemory {};
+
+/// An input of a run is not given.
+struct LacksInput {};
 
 /// Why there is a problem, with its figures. Code that reacts to a problem asks for this; the code
 /// of a problem is for the user.
-using Reason = std::variant<Refused, LacksMemory, TooLong, NoLayout, WrongShapes>;
+using Reason =
+    std::variant<Refused, LacksMemory, TooLong, NoLayout, WrongShapes, NotSupported, WrongProgram,
+                 EngineStops, EnginesDiffer, InternalError, LacksHostMemory, LacksInput>;
 
 /// One problem. Messages: lower case, no full stop, the value found and the
 /// value allowed.
@@ -81,5 +106,23 @@ struct Problem {
     return std::holds_alternative<R>(reason);
   }
 };
+
+/// Whether all problems have a reason of one type; false without problems.
+template <typename R> bool areFor(const Problems &problems) {
+  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<R>);
+}
+
+/// Whether a problem is a fault of sluice. Engines that differ are not: they are what a comparison
+/// found.
+inline bool isFault(const Problem &problem) {
+  return problem.isFor<WrongProgram>() || problem.isFor<EngineStops>() ||
+         problem.isFor<InternalError>();
+}
+
+/// Whether running a program found a problem: engines that differ, a stall, a broken rule of the
+/// machine.
+inline bool isOfEngines(const Problem &problem) {
+  return problem.isFor<EngineStops>() || problem.isFor<EnginesDiffer>();
+}
 
 } // namespace sluice

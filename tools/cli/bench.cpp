@@ -56,13 +56,13 @@ public:
         if (auto wrong = measure(name))
           return fail(std::move(*wrong));
     if (const std::string where = difference(); !where.empty())
-      return fail(problem("E0614", "the engines differ, vm / rtl: " + where));
+      return fail(enginesDiffer("the engines differ, vm / rtl: " + where));
     return print();
   }
 
 private:
   int fail(Problem wrong) const {
-    if (isOfEngines(wrong.code))
+    if (isOfEngines(wrong))
       addEngineBundle(wrong, options.choice.file, model.someInputs());
     return report.fail({wrong}, options.choice.file);
   }

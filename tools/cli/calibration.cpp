@@ -49,7 +49,7 @@ std::vector<reference::Tensors> readArchive(const std::string &path, const std::
   rounds.steps = samplesOf(std::get<std::vector<io::Tensor>>(read), ports, rounds.stacks);
   const std::vector<io::Tensor> all = gatherInputs({"@" + path}, ports, 0, rounds, problems);
   for (Problem &wrong : problems)
-    if (wrong.code == "E0603")
+    if (wrong.isFor<LacksInput>())
       wrong.fixes.clear(); // a flag of `run`
   std::vector<reference::Tensors> samples;
   if (!problems.empty())

@@ -92,11 +92,10 @@ int Report::fail(const Problems &problems, const std::string &file) const {
   log(problems, file);
   const ExitCode code = problems.empty() ? Internal : exitCodeOf(problems);
   json({{"schema", 1}, {"ok", false}, {"errors", errorsJson(problems)}});
-  const std::string first = problems.empty() ? "" : problems.front().code;
-  if (code == Internal && first != "E0610") // memory is the host's
+  if (problems.empty() || std::ranges::any_of(problems, isFault))
     say(fmt::format("{}; please report it with the model, the command line and the output of "
                     "'sluice version --json'\n",
-                    first == "E0607" || first == "E0608"
+                    !problems.empty() && problems.front().isFor<EngineStops>()
                         ? "if the program file is as sluice compiled it, this is a bug in sluice"
                         : "this is a bug in sluice"));
   return code;
@@ -174,11 +173,26 @@ std::optional<Problem> Report::checkFiles(const std::vector<File> &reads,
   return std::nullopt;
 }
 
-Problem problem(std::string code, std::string message) {
+Problem problem(std::string code, std::string message, Reason reason) {
   Problem result;
   result.code = std::move(code);
   result.message = std::move(message);
+  result.reason = std::move(reason);
   return result;
+}
+
+Problem internalError(std::string message) {
+  return problem("E0611", std::move(message), InternalError());
+}
+
+Problem outOfMemory() { return problem("E0610", "out of memory", LacksHostMemory()); }
+
+Problem stalls(const std::string &what) {
+  return problem("E0607", fmt::format("the program stalls: {}", what), EngineStops());
+}
+
+Problem enginesDiffer(std::string message) {
+  return problem("E0614", std::move(message), EnginesDiffer());
 }
 
 std::optional<Problem> checkBinary(std::string_view flag, std::string_view path) {

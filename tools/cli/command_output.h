@@ -92,7 +92,19 @@ private:
 };
 
 /// One problem without a node.
-Problem problem(std::string code, std::string message);
+Problem problem(std::string code, std::string message, Reason reason = {});
+
+/// E0611: sluice fails.
+Problem internalError(std::string message);
+
+/// E0610: this machine has no memory left.
+Problem outOfMemory();
+
+/// E0607: a program cannot run to its end.
+Problem stalls(const std::string &what);
+
+/// E0614: the engines run a program differently.
+Problem enginesDiffer(std::string message);
 
 /// E0601 if the result of `flag`, which is no text, would go to a terminal.
 std::optional<Problem> checkBinary(std::string_view flag, std::string_view path);

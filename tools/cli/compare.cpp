@@ -69,8 +69,7 @@ public:
     Ticker ticker(fmt::format("comparing {}", options.model.compile.modelPath));
     auto compared = check::compareLayers(*result.oracle, result.program, layers);
     if (const auto *stall = std::get_if<std::string>(&compared))
-      return report.fail("E0607", fmt::format("the program stalls: {}", *stall),
-                         options.model.compile.modelPath);
+      return report.fail({stalls(*stall)}, options.model.compile.modelPath);
     return print(std::get<check::LayerErrors>(compared), layers.samples.size());
   }
 

@@ -288,9 +288,7 @@ void makeRest(const pipeline::CompileOptions &options, const CompileResult &resu
 
 /// The first problem that is a fault of the compiler; nothing if there is none.
 std::optional<size_t> faultOf(const Problems &problems) {
-  const auto first = std::ranges::find_if(problems, [](const Problem &one) {
-    return exitCodeOf(one.code) == Internal && one.code != "E0610"; // memory is the host's
-  });
+  const auto first = std::ranges::find_if(problems, isFault);
   return first == problems.end() ? std::nullopt : std::optional(first - problems.begin());
 }
 
@@ -372,8 +370,8 @@ int run(Options options, const Common &common) {
   // What the loader would refuse must not be written.
   if (program && problems.empty())
     for (const format::FileProblem &wrong : format::check(result.program))
-      problems.push_back(problem("E0611", fmt::format("the compiled program is not valid: {} ({})",
-                                                      wrong.message, wrong.code)));
+      problems.push_back(internalError(
+          fmt::format("the compiled program is not valid: {} ({})", wrong.message, wrong.code)));
   if (const auto fault = faultOf(problems))
     addBundle(*fault, result, compile, path, problems);
   if (!problems.empty())

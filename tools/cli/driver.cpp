@@ -129,13 +129,13 @@ int runGuarded(int argc, char **argv, Common &common) {
   try {
     return run(argc, argv, common);
   } catch (const std::bad_alloc &) {
-    return Report(common).fail("E0610", "out of memory");
+    return Report(common).fail({outOfMemory()}, "");
   } catch (const std::system_error &error) { // a thread that cannot be started
     if (error.code() == std::errc::resource_unavailable_try_again)
-      return Report(common).fail("E0610", "out of memory");
-    return Report(common).fail("E0611", error.what());
+      return Report(common).fail({outOfMemory()}, "");
+    return Report(common).fail({internalError(error.what())}, "");
   } catch (const std::exception &error) {
-    return Report(common).fail("E0611", error.what());
+    return Report(common).fail({internalError(error.what())}, "");
   }
 }
 

@@ -11,7 +11,27 @@
 namespace sluice::cli {
 namespace {
 
-Problem lastProblem() { return problem(sluice_rt_last_error_code(), sluice_rt_last_error()); }
+Reason reasonOf(sluice_rt_status status) {
+  switch (status) {
+  case SLUICE_RT_STALLED:
+  case SLUICE_RT_FAULT:
+    return EngineStops();
+  case SLUICE_RT_CANCELLED:
+  case SLUICE_RT_INTERNAL:
+    return InternalError();
+  case SLUICE_RT_OUT_OF_MEMORY:
+    return LacksHostMemory();
+  default:
+    return {};
+  }
+}
+
+/// The problem of the last call, which returned `status`; nothing if it did not fail.
+std::optional<Problem> problemOf(sluice_rt_status status) {
+  if (status == SLUICE_RT_OK)
+    return std::nullopt;
+  return problem(sluice_rt_last_error_code(), sluice_rt_last_error(), reasonOf(status));
+}
 
 std::vector<Port> ports(const sluice_rt_program *program, uint32_t model, uint32_t count,
                         decltype(sluice_rt_program_input) query) {
@@ -37,8 +57,8 @@ std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path
     return loadBytes(std::get<std::string>(std::move(bytes)));
   }
   sluice_rt_program *raw = nullptr;
-  if (sluice_rt_program_load_file(path.c_str(), &raw) != SLUICE_RT_OK)
-    return lastProblem();
+  if (auto wrong = problemOf(sluice_rt_program_load_file(path.c_str(), &raw)))
+    return std::move(*wrong);
   ProgramHandle handle;
   handle.file = path;
   handle.program = {raw, sluice_rt_program_release};
@@ -47,8 +67,8 @@ std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path
 
 std::variant<ProgramHandle, Problem> ProgramHandle::loadBytes(std::string bytes) {
   sluice_rt_program *raw = nullptr;
-  if (sluice_rt_program_load_buffer(bytes.data(), bytes.size(), &raw) != SLUICE_RT_OK)
-    return lastProblem();
+  if (auto wrong = problemOf(sluice_rt_program_load_buffer(bytes.data(), bytes.size(), &raw)))
+    return std::move(*wrong);
   ProgramHandle handle;
   handle.bytes = std::move(bytes);
   handle.program = {raw, sluice_rt_program_release};
@@ -138,25 +158,29 @@ std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine
                                                        const std::string &waves,
                                                        uint64_t stallLimit) {
   sluice_rt_device *raw = nullptr;
-  if (sluice_rt_device_open(engine.c_str(), &raw) != SLUICE_RT_OK)
-    return lastProblem();
+  if (auto wrong = problemOf(sluice_rt_device_open(engine.c_str(), &raw)))
+    return std::move(*wrong);
   EngineHandle handle;
   handle.name = engine;
   handle.model = model;
   handle.device = {raw, sluice_rt_device_close};
   handle.kept.resize(model.inputs().size());
-  if (sluice_rt_device_set_pacing(raw, SLUICE_RT_SPACED) != SLUICE_RT_OK ||
-      sluice_rt_device_set_stall_limit(raw, stallLimit) != SLUICE_RT_OK ||
-      sluice_rt_device_set_waves(raw, waves.empty() ? nullptr : waves.c_str()) != SLUICE_RT_OK ||
-      sluice_rt_device_load(raw, model.program().get()) != SLUICE_RT_OK)
-    return lastProblem();
+  auto wrong = problemOf(sluice_rt_device_set_pacing(raw, SLUICE_RT_SPACED));
+  if (!wrong)
+    wrong = problemOf(sluice_rt_device_set_stall_limit(raw, stallLimit));
+  if (!wrong)
+    wrong = problemOf(sluice_rt_device_set_waves(raw, waves.empty() ? nullptr : waves.c_str()));
+  if (!wrong)
+    wrong = problemOf(sluice_rt_device_load(raw, model.program().get()));
+  if (wrong)
+    return std::move(*wrong);
   return handle;
 }
 
 std::optional<Problem> EngineHandle::keep(size_t input) {
   const auto number = static_cast<uint32_t>(input);
-  if (sluice_rt_device_keep_input(device.get(), model.index(), number, 1) != SLUICE_RT_OK)
-    return lastProblem();
+  if (auto wrong = problemOf(sluice_rt_device_keep_input(device.get(), model.index(), number, 1)))
+    return wrong;
   kept[input] = true;
   return std::nullopt;
 }
@@ -198,13 +222,12 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
                      static_cast<sluice_rt_type>(port.type)});
     }
     sluice_rt_job *raw = nullptr;
-    if (sluice_rt_submit(device.get(), model.index(), in.data(), static_cast<uint32_t>(in.size()),
-                         out.data(), static_cast<uint32_t>(out.size()), nullptr,
-                         &raw) != SLUICE_RT_OK) {
-      Problem wrong = lastProblem();
+    if (auto wrong = problemOf(sluice_rt_submit(
+            device.get(), model.index(), in.data(), static_cast<uint32_t>(in.size()), out.data(),
+            static_cast<uint32_t>(out.size()), nullptr, &raw))) {
       sluice_rt_device_reset(device.get()); // the outputs of earlier jobs go away
       sluice_rt_device_hold(device.get(), 0);
-      return wrong;
+      return std::move(*wrong);
     }
     jobs.emplace_back(raw, sluice_rt_job_release);
   }
@@ -223,10 +246,9 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
     sluice_rt_job_release(ended);
   }
   for (unsigned i = 0; i < count; ++i) {
-    if (sluice_rt_job_wait(jobs[i].get()) != SLUICE_RT_OK) {
-      Problem wrong = lastProblem();
-      wrong.message = fmt::format("engine {}: {}", name, wrong.message);
-      return wrong;
+    if (auto wrong = problemOf(sluice_rt_job_wait(jobs[i].get()))) {
+      wrong->message = fmt::format("engine {}: {}", name, wrong->message);
+      return std::move(*wrong);
     }
     results[i].cycles = sized<sluice_rt_job_cycles>();
     sluice_rt_job_cycles_of(jobs[i].get(), &results[i].cycles);
@@ -267,24 +289,18 @@ std::vector<sluice_rt_span> EngineHandle::recorded() const {
 
 std::optional<Problem> EngineHandle::reset() {
   isGiven = false;
-  if (sluice_rt_device_reset(device.get()) != SLUICE_RT_OK)
-    return lastProblem();
-  return std::nullopt;
+  return problemOf(sluice_rt_device_reset(device.get()));
 }
 
 std::optional<Problem> EngineHandle::save(std::string &state) {
   size_t size = 0;
   sluice_rt_program_state_size(model.program().get(), &size);
   state.resize(size);
-  if (sluice_rt_device_save_state(device.get(), state.data(), size) != SLUICE_RT_OK)
-    return lastProblem();
-  return std::nullopt;
+  return problemOf(sluice_rt_device_save_state(device.get(), state.data(), size));
 }
 
 std::optional<Problem> EngineHandle::restore(const std::string &state) {
-  if (sluice_rt_device_restore_state(device.get(), state.data(), state.size()) != SLUICE_RT_OK)
-    return lastProblem();
-  return std::nullopt;
+  return problemOf(sluice_rt_device_restore_state(device.get(), state.data(), state.size()));
 }
 
 uint64_t EngineHandle::switchCycles() const {

@@ -62,10 +62,6 @@ std::optional<Problem> writeFolder(const std::string &folder, const Problem &fou
 
 } // namespace
 
-bool isOfEngines(std::string_view code) {
-  return code == "E0607" || code == "E0608" || code == "E0614";
-}
-
 void addEngineBundle(Problem &found, const std::string &program,
                      const std::vector<io::Tensor> &inputs) {
   const std::string folder = fs::path(program == "-" ? "program" : fs::path(program).filename())

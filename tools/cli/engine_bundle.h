@@ -2,17 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/support/problem.h"
 #include "tools/cli/io/tensor.h"
 
 namespace sluice::cli {
-
-/// Whether an engine shows a fault of ours: engines that differ, a stall, a broken rule of the
-/// machine. Such a problem is found by running a program.
-bool isOfEngines(std::string_view code);
 
 /// Writes a folder for a problem of the engines, named after the program and the code, and adds a
 /// note that says where: report.json (problem, versions, flags of the program, hash of the program,

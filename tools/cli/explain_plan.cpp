@@ -186,7 +186,7 @@ int explainPlan(ModelOptions options, const Common &common) {
   if (!problems.empty())
     return report.fail(problems, options.compile.modelPath);
   if (!result.explanation)
-    return report.fail("E0611", "the plan could not be timed", options.compile.modelPath);
+    return report.fail({internalError("the plan could not be timed")}, options.compile.modelPath);
   Report::notes(result.notes);
   const auto summary = planSummary(*result.explanation, result.program);
   report.text(fmt::format("{}\n", fmt::join(summary, "\n")));

@@ -32,7 +32,8 @@ std::string names(const std::vector<Port> &ports) {
 /// E0603, with a flag that gives the input.
 Problem missing(const Port &port, bool hint) {
   Problem wrong =
-      problem("E0603", fmt::format("input '{}' {} is not given", port.name, shapeText(port.shape)));
+      problem("E0603", fmt::format("input '{}' {} is not given", port.name, shapeText(port.shape)),
+              LacksInput());
   if (hint) {
     Fix &fix = wrong.fixes.emplace_back();
     fix.flag = "--input " + shellWord(port.name + "=random:1");

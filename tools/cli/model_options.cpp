@@ -289,9 +289,9 @@ ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &proble
   watched.progress = &ticker.progress();
   try {
     if (!pipeline::compileModel(watched, compiled.result, problems) && problems.empty())
-      problems.push_back(problem("E0611", "the compiler failed without a message"));
+      problems.push_back(internalError("the compiler failed without a message"));
   } catch (const std::logic_error &error) { // ours
-    problems.push_back(problem("E0611", error.what()));
+    problems.push_back(internalError(error.what()));
   }
   compiled.seconds = ticker.seconds();
   return compiled;

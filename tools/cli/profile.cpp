@@ -43,13 +43,13 @@ public:
       }
     if (activities.size() == 2)
       if (const std::string where = difference(activities[0], activities[1]); !where.empty())
-        return fail(problem("E0614", "the engines differ, vm / rtl: " + where));
+        return fail(enginesDiffer("the engines differ, vm / rtl: " + where));
     return print();
   }
 
 private:
   int fail(Problem wrong) const {
-    if (isOfEngines(wrong.code))
+    if (isOfEngines(wrong))
       addEngineBundle(wrong, options.choice.file, model.someInputs());
     return report.fail({wrong}, options.choice.file);
   }

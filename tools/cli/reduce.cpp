@@ -12,7 +12,6 @@
 #include "compiler/reduce/trial.h"
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/engine_bundle.h"
 #include "tools/cli/float_tensor.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/reduce_input.h"
@@ -50,10 +49,7 @@ private:
   struct sigaction before[2]{};
 };
 
-bool isOurs(const Failure &failure) {
-  return failure.kind != Failure::Kind::Error || exitCodeOf(failure.code) == Internal ||
-         isOfEngines(failure.code);
-}
+bool isOurs(const Failure &failure) { return failure.kind != Failure::Kind::Error; }
 
 class Reduce {
 public:
@@ -160,7 +156,7 @@ private:
     std::vector<std::string> words{"sluice", isOurs(kept) ? "compile" : "check", options.output};
     for (std::string &word : pipeline::optionWords(used, used.target))
       words.push_back(std::move(word));
-    const bool differ = isOfEngines(kept.code);
+    const bool differ = kept.kind == Failure::Kind::Engines;
     if (differ)
       words.insert(words.end(), {"-o", kProgram});
     else if (hasInputs)
@@ -177,7 +173,7 @@ private:
     const std::string bytes = model.SerializeAsString();
     std::vector<OutputFile> files{{options.output, bytes}};
     std::string inputs;
-    if ((kept.kind == Failure::Kind::Wrong || isOfEngines(kept.code)) &&
+    if ((kept.kind == Failure::Kind::Wrong || kept.kind == Failure::Kind::Engines) &&
         !reduced.smallest.samples.empty()) {
       std::vector<io::Tensor> tensors;
       for (const auto &[name, tensor] : reduced.smallest.samples.front())

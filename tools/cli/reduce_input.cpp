@@ -15,7 +15,6 @@
 #include "compiler/reduce/survey.h"
 #include "runtime/format/sha256.h"
 #include "tools/cli/calibration.h"
-#include "tools/cli/engine_bundle.h"
 #include "tools/cli/reduced_engines.h"
 #include "tools/cli/shell_word.h"
 
@@ -23,6 +22,7 @@ namespace sluice::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using reduce::Failure;
 
 constexpr std::string_view kEnding = ".onnx";
 
@@ -96,7 +96,7 @@ bool ReduceInput::readBundleFolder() {
   if (isFolder)
     options.model.compile.modelPath = bundle->model;
   if (options.keep.empty())
-    options.keep = bundle->code == "E0498" ? "wrong" : bundle->code;
+    options.keep = reduce::kindNamed(bundle->code) == Failure::Kind::Wrong ? "wrong" : bundle->code;
   return true;
 }
 
@@ -128,7 +128,7 @@ bool ReduceInput::checkFlags(const Report &report) {
   setup.compile = options.model.compile;
   setup.compile.measure = false;
   setup.compile.check.emplace();
-  if (isOfEngines(options.keep)) {
+  if (reduce::kindNamed(options.keep) == Failure::Kind::Engines) {
     setup.examine = compareEngines;
     setup.compile.check.reset(); // the program is the same
   }
@@ -197,13 +197,14 @@ void ReduceInput::nameNodes() {
 
 /// Reads the inputs of --data, or those of the bundle.
 bool ReduceInput::readData() {
+  const bool takesInputs = reduce::kindNamed(options.keep) == Failure::Kind::Engines;
   if (bundle && options.data.empty())
     for (const std::vector<io::Tensor> &tensors : bundle->samples) {
       reduce::Sample &sample = first.samples.emplace_back();
       for (const io::Tensor &tensor : tensors)
         sample[tensor.name] = {tensor.shape, io::values(tensor)};
     }
-  if (options.data.empty() && (!first.samples.empty() || !isOfEngines(options.keep)))
+  if (options.data.empty() && (!first.samples.empty() || !takesInputs))
     return true;
   // The import may be what fails: then there are none.
   const std::vector<frontend::ImportedTensor> inputs = reduce::inputsOf(first.model, setup);

@@ -74,7 +74,7 @@ std::optional<Problem> compareEngines(const format::Program &program,
   std::string difference;
   if (equalRuns(vm, rtl, difference))
     return std::nullopt;
-  return problem("E0614", "the engines differ: " + difference);
+  return enginesDiffer("the engines differ: " + difference);
 }
 
 } // namespace sluice::cli

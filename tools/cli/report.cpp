@@ -157,7 +157,7 @@ private:
       };
     result = flags.run("explaining", problems).result;
     if (problems.empty() && !result.explanation)
-      problems.push_back(problem("E0611", "the plan could not be timed"));
+      problems.push_back(internalError("the plan could not be timed"));
     if (!problems.empty())
       return false;
     Report::notes(result.notes);
@@ -187,7 +187,7 @@ private:
       layers.samples.push_back({frontend::argumentsOf(result.oracle->inputs(), arrays)});
     auto errors = check::compareLayers(*result.oracle, result.program, layers);
     if (const auto *stall = std::get_if<std::string>(&errors)) {
-      problems.push_back(problem("E0607", fmt::format("the program stalls: {}", *stall)));
+      problems.push_back(stalls(*stall));
       return std::nullopt;
     }
     return std::get<check::LayerErrors>(std::move(errors));

@@ -140,7 +140,7 @@ public:
     warnOfOverflow();
     const Waves waves(options.waves);
     if (auto wrong = runEngines(waves.path())) {
-      if (isOfEngines(wrong->code))
+      if (isOfEngines(*wrong))
         addEngineBundle(*wrong, options.choice.file,
                         sets[std::min(runs.back().inferences.size(), sets.size() - 1)].inputs);
       return report.fail({*wrong}, options.choice.file);
@@ -472,7 +472,7 @@ private:
 
   /// The problem of engines that differ. Writes what a report needs, and says where.
   [[nodiscard]] Problem differing(const std::string &difference) const {
-    Problem found = problem("E0614", "the engines differ: " + difference);
+    Problem found = enginesDiffer("the engines differ: " + difference);
     addEngineBundle(found, options.choice.file, sets[differingInference(runs[0], runs[1])].inputs);
     return found;
   }

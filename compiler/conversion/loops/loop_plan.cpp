@@ -417,6 +417,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     }
     Problem problem;
     problem.code = "E0499";
+    problem.reason = InternalError();
     problem.message =
         "internal error: " + (search.wrong ? "the plan failed its proof: " + *search.wrong
                                            : "the loop bodies cannot be planned");

@@ -245,6 +245,7 @@ private:
     }
     Problem problem;
     problem.code = "E0499";
+    problem.reason = InternalError();
     problem.message = "internal error: the rows of the model are not a valid program";
     problem.notes = std::move(errors);
     problems.push_back(std::move(problem));

@@ -18,6 +18,7 @@ namespace {
 Problem internalError(const std::string &what) {
   Problem problem;
   problem.code = "E0499";
+  problem.reason = InternalError();
   problem.message = "internal error: the plan failed its proof: " + what;
   return problem;
 }

@@ -136,6 +136,7 @@ private:
   void add(Operation *op, std::string message) {
     Problem &problem = problems.emplace_back();
     problem.code = "E0205";
+    problem.reason = NotSupported();
     problem.message = std::move(message);
     if (NodeRef node = nodeOf(op->getLoc()); node.index >= 0) {
       problem.message = fmt::format("{}: {}", node.op, problem.message);

@@ -31,7 +31,7 @@ void checkExact(const Tensor &tensor) {
   for (const int64_t value : tensor.known->ints)
     if (!isExact(value))
       throw NodeError{
-          "E0205",
+          kNotSupported,
           fmt::format(
               "element {2} of the {0} tensor {1} is not exact in bf16, the accelerator's format",
               dataTypeName(tensor.type), shapeText(tensor.shape), value)};
@@ -187,7 +187,7 @@ mlir::Value Emitter::value(const Tensor &tensor) {
     throw NodeError{kShapes, kindText(tensor) + " is given where a tensor is needed"};
   if (tensor.codes)
     throw NodeError{
-        "E0205",
+        kNotSupported,
         fmt::format("the node computes with an index {}; allowed: up to {}, where bf16 "
                     "has every whole number",
                     rangeText(rangeOf(tensor)), kMostExact),
@@ -199,7 +199,7 @@ mlir::Value Emitter::value(const Tensor &tensor) {
     return constant;
   checkExact(tensor);
   if (tensor.known->size() == 0)
-    throw NodeError{"E0205",
+    throw NodeError{kNotSupported,
                     "the operand " + shapeText(tensor.shape) +
                         " has no elements; the accelerator needs at least 1",
                     fixesForEmpty};

@@ -26,7 +26,7 @@ template <typename Body> mlir::OwningOpRef<mlir::ModuleOp> guarded(Problems &pro
   } catch (const std::length_error &) {
     report.add("E0103", "the model needs more memory than this machine has");
   } catch (const std::exception &error) {
-    report.add("E0199", fmt::format("internal error in the importer: {}", error.what()));
+    report.add(kInternalError, fmt::format("internal error in the importer: {}", error.what()));
   }
   return nullptr;
 }

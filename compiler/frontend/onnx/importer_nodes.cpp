@@ -116,7 +116,7 @@ void Importer::define(const std::string &output, Tensor tensor) {
     if (counted.insert(tensor.known.get()).second)
       computedElements += tensor.known->size();
     if (computedElements > kMostComputedElements)
-      throw NodeError{"E0205",
+      throw NodeError{kNotSupported,
                       fmt::format("the constants that the model computes have more than {} "
                                   "elements in total",
                                   kMostComputedElements)};

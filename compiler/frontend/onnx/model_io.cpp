@@ -13,7 +13,7 @@ namespace sluice::frontend {
 namespace {
 
 /// An output is not what the model declares.
-constexpr ErrorCode kOutput{"E0115", true};
+constexpr ErrorCode kOutput{"E0115", ErrorCode::Kind::WrongShapes};
 
 /// One dimension as declared; free ones may have a name.
 struct Dimension {

@@ -122,7 +122,7 @@ Requirement integerRequirement(const IntegerRule &rule) {
             return isOfType && isExact ? ""
                                        : fmt::format("{} {}", dataTypeName(type), rangeText(range));
           },
-          "E0205",
+          kNotSupported,
           "limit the range (Clip, fewer elements), or cast to a floating-point type first, which "
           "rounds results"};
 }

@@ -85,8 +85,7 @@ struct Requirement {
   /// What was found instead; empty if the requirement is met. Runs only if all
   /// requirements before it are met.
   std::function<std::string(const NodeView &)> violation;
-  /// E0205: valid ONNX that is not supported; kShapes: the node contradicts its operator.
-  ErrorCode code = "E0205";
+  ErrorCode code = kNotSupported;
   const char *help = nullptr; ///< what could be done, if the entry knows
 };
 

@@ -6,11 +6,28 @@
 
 namespace sluice::frontend {
 
+namespace {
+
+Reason reasonOf(ErrorCode::Kind kind) {
+  switch (kind) {
+  case ErrorCode::Kind::Refused:
+    return Refused();
+  case ErrorCode::Kind::WrongShapes:
+    return WrongShapes();
+  case ErrorCode::Kind::NotSupported:
+    return NotSupported();
+  case ErrorCode::Kind::InternalError:
+    return InternalError();
+  }
+  return InternalError();
+}
+
+} // namespace
+
 Problem &Report::add(ErrorCode code, std::string message) {
   Problem &problem = problems.emplace_back();
   problem.code = code.text;
-  if (code.ofShapes)
-    problem.reason = WrongShapes();
+  problem.reason = reasonOf(code.kind);
   problem.message = std::move(message);
   return problem;
 }

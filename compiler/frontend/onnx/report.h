@@ -13,16 +13,25 @@ namespace sluice::frontend {
 
 using Shape = std::vector<int64_t>;
 
-/// The code of a problem, and whether other extents of the inputs may be its cause.
+/// The code of a problem, and its reason.
 struct ErrorCode {
-  std::string_view text; ///< "E0205"
-  bool ofShapes = false;
+  /// Of a problem of the importer.
+  enum class Kind : uint8_t { Refused, WrongShapes, NotSupported, InternalError };
 
-  constexpr ErrorCode(const char *text, bool ofShapes = false) : text(text), ofShapes(ofShapes) {}
+  std::string_view text; ///< "E0205"
+  Kind kind = Kind::Refused;
+
+  constexpr ErrorCode(const char *text, Kind kind = Kind::Refused) : text(text), kind(kind) {}
   ErrorCode(const std::string &text) : text(text) {}
 };
+/// The importer does not know the operator of a node.
+inline constexpr ErrorCode kUnknownOperator{"E0201", ErrorCode::Kind::NotSupported};
+/// A node is valid ONNX that is not supported.
+inline constexpr ErrorCode kNotSupported{"E0205", ErrorCode::Kind::NotSupported};
 /// A node contradicts its operator, by the shapes or values of its operands.
-inline constexpr ErrorCode kShapes{"E0206", true};
+inline constexpr ErrorCode kShapes{"E0206", ErrorCode::Kind::WrongShapes};
+/// The importer fails.
+inline constexpr ErrorCode kInternalError{"E0199", ErrorCode::Kind::InternalError};
 
 class Report {
 public:

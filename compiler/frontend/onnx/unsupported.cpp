@@ -114,7 +114,8 @@ bool isDomain(const std::string &domain) {
 
 Problem unsupported(const std::string &op, const std::string &missing, const std::string &help) {
   Problem problem;
-  problem.code = "E0201";
+  problem.code = kUnknownOperator.text;
+  problem.reason = NotSupported();
   problem.message = fmt::format("operator {} is not supported{}{}", inQuotes(op),
                                 missing.empty() ? "" : ": ", missing);
   problem.fixes.push_back(fix(help));
@@ -147,7 +148,7 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   if (const auto refusal = domain == kMlDomain ? refusalIn(kMl, node.ref.op) : std::nullopt;
       refusal && refusal->op == node.ref.op) {
     const Problem problem = unsupported(refusal->op, refusal->reason, refusal->help);
-    report.add(problem.code, node.ref, problem.message).fixes = problem.fixes;
+    report.add(kUnknownOperator, node.ref, problem.message).fixes = problem.fixes;
     return;
   }
   const auto &attributes = node.proto->attribute();
@@ -173,7 +174,7 @@ void reportUnsupported(const GraphNode &node, Report &report) {
                                 graphs           ? kUnroll
                                 : domain.empty() ? kExpress
                                                  : kExport);
-  report.add(problem.code, node.ref, problem.message).fixes = std::move(problem.fixes);
+  report.add(kUnknownOperator, node.ref, problem.message).fixes = std::move(problem.fixes);
 }
 
 std::optional<Problem> whyUnsupported(const std::string &op) {

@@ -39,8 +39,9 @@ void AttentionMask::keep(const Shape &varies, const Test &test) {
     wide[i] = shape[i] == 1 && varies[i] == 1 ? 1 : full[i];
   const int64_t count = elementCount(wide, kMostMasked);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("the attention mask {} would have more than {} elements",
-                                         shapeText(wide), kMostMasked)};
+    throw NodeError{kNotSupported,
+                    fmt::format("the attention mask {} would have more than {} elements",
+                                shapeText(wide), kMostMasked)};
   std::vector<float> next(count);
   for (int64_t flat = 0; flat < count; ++flat) {
     const int64_t t = flat % wide[3], s = flat / wide[3] % wide[2],
@@ -63,7 +64,7 @@ std::optional<Tensor> AttentionMask::known() const {
     }
     if (none)
       throw NodeError{
-          "E0205",
+          kNotSupported,
           fmt::format("query {} of sample {} has no visible key, so its softmax is undefined",
                       row % shape[2], row / (shape[2] * shape[1]))};
   }

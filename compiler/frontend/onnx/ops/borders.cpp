@@ -10,7 +10,7 @@ Tensor withBorder(Emitter &emit, const Tensor &x, const Shape &low, const Shape 
     return emit.pad(x, low, high, number);
   if (!x.known) {
     if (!isExact(integer))
-      throw NodeError{"E0205", fmt::format("border value {} is not exact in bf16", integer)};
+      throw NodeError{kNotSupported, fmt::format("border value {} is not exact in bf16", integer)};
     return emit.pad(x, low, high, static_cast<float>(integer));
   }
   Shape shape = x.shape;

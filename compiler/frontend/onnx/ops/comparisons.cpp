@@ -54,7 +54,7 @@ Tensor comparable(const Tensor &operand) {
   if (operand.known)
     for (const int64_t value : operand.known->ints)
       if (static_cast<double>(static_cast<float>(value)) != static_cast<double>(value))
-        throw NodeError{"E0205",
+        throw NodeError{kNotSupported,
                         fmt::format("the comparison needs {}, which is not exact in fp32", value)};
   return asFloats(operand);
 }

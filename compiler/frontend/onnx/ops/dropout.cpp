@@ -11,8 +11,8 @@ namespace {
 Tensor keepsAll(const Shape &shape, int64_t opset) {
   const int64_t count = elementCount(shape, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("the mask {} has more than {} elements", shapeText(shape),
-                                         kMostFoldedElements)};
+    throw NodeError{kNotSupported, fmt::format("the mask {} has more than {} elements",
+                                               shapeText(shape), kMostFoldedElements)};
   if (opset < 10)
     return Tensor::ofKnown(HostTensor::ofFloats(shape, std::vector<float>(count, 1)));
   return Tensor::ofKnown({onnx::TensorProto::BOOL, shape, {}, std::vector<int64_t>(count, 1)});

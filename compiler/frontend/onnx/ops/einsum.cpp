@@ -293,8 +293,9 @@ void evaluateIntegers(NodeBuilder &node) {
     }
   const int64_t count = elementCount(extents, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("the product of the integers {} has more than {} terms",
-                                         inputShapes(node), kMostFoldedElements)};
+    throw NodeError{kNotSupported,
+                    fmt::format("the product of the integers {} has more than {} terms",
+                                inputShapes(node), kMostFoldedElements)};
   std::vector<Shape> strides; // of every operand, by label
   for (size_t i = 0; i < equation.operands.size(); ++i) {
     const Shape own = stridesOf(node.in(i).shape);

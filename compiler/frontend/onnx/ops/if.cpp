@@ -33,7 +33,7 @@ void addIf(OperatorTable &table) {
                     : fmt::format("{} {} {}", condition.known ? "a constant" : "a run-time tensor",
                                   dataTypeName(condition.type), shapeText(condition.shape));
        },
-       "E0205",
+       kNotSupported,
        "fold it with onnxsim (give the input shapes), or bind the input that it depends on "
        "(--bind)"},
       {"'then_branch' and 'else_branch' must have as many outputs as the node",

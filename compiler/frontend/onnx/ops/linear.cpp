@@ -27,7 +27,7 @@ HostTensor productOfIntegers(const Tensor &a, const Tensor &b) {
   const Shape batch = out.shape;
   const int64_t matrices = elementCount(batch, kMostProducts);
   if (matrices < 0 || elementCount({matrices, rows, columns, terms}, kMostProducts) < 0)
-    throw NodeError{"E0205",
+    throw NodeError{kNotSupported,
                     fmt::format("the product of the integers {} and {} has more than {} terms",
                                 shapeText(a.shape), shapeText(b.shape), kMostProducts)};
   if (a.rank() > 1)

@@ -63,7 +63,7 @@ public:
     for (size_t i = results.size(); i < node.outputCount(); ++i)
       if (node.isUsed(i))
         throw NodeError{
-            "E0205",
+            kNotSupported,
             fmt::format(
                 "output {} has no known shape: it stacks the results of a loop without iterations",
                 i)};
@@ -100,9 +100,10 @@ private:
       limit.countTrip();
       const auto condition = truthOf(next.front());
       if (!condition)
-        throw NodeError{"E0205", fmt::format("the condition after iteration {} must be known at "
-                                             "compile time, but depends on the model's inputs",
-                                             trip)};
+        throw NodeError{kNotSupported,
+                        fmt::format("the condition after iteration {} must be known at "
+                                    "compile time, but depends on the model's inputs",
+                                    trip)};
       goesOn = *condition;
       const auto split = next.begin() + 1 + static_cast<ptrdiff_t>(initial.size());
       carried.assign(next.begin() + 1, split);

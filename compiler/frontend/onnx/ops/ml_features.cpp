@@ -177,7 +177,7 @@ Operator imputer() {
              return fmt::format("{}", value);
          return "";
        },
-       "E0205", "mark missing values with NaN or an integer up to 256"}};
+       kNotSupported, "mark missing values with NaN or an integer up to 256"}};
   entry.integers = {IntegerRule::Kind::Selected, [](const NodeView &node) {
                       return joined(rangeOf(node.in(0)),
                                     rangeOf(Tensor::ofKnown(HostTensor::ofInts(
@@ -316,7 +316,7 @@ Operator arrayFeatureExtractor() {
                return fmt::format("{}", value);
          return "";
        },
-       "E0205", "number classes from 0 when training, or look them up on the host"}};
+       kNotSupported, "number classes from 0 when training, or look them up on the host"}};
   entry.integers = {IntegerRule::Kind::Selected, [](const NodeView &node) {
                       const IntegerRange range = rangeOf(node.in(0));
                       return node.in(1).known ? range : joined(range, {0, 0});

@@ -236,12 +236,12 @@ Operator classifier() {
                            node.integers("classlabels_ints").size(),
                            node.attribute<std::vector<std::string>>("classlabels_strings").size());
        },
-       "E0205"});
+       kNotSupported});
   entry.requirements.push_back({"output 'Y' must not be used if labels are strings",
                                 [](const NodeView &node) -> std::string {
                                   return areStrings(node) && node.isUsed(0) ? "a use of it" : "";
                                 },
-                                "E0205", kNumberClasses});
+                                kNotSupported, kNumberClasses});
   entry.requirements.push_back(
       {fmt::format("output 'Y' may be used if labels are exact in bf16, and at most {}",
                    kMostExact),
@@ -255,7 +255,7 @@ Operator classifier() {
                     ? ""
                     : fmt::format("{} labels", labelCount(node));
        },
-       "E0205", kNumberClasses});
+       kNotSupported, kNumberClasses});
   entry.build = buildClassifier;
   return entry;
 }

@@ -129,7 +129,8 @@ void evaluatePow(NodeBuilder &node) {
       out.ints.push_back(wrapToType(static_cast<int64_t>(value), x.type));
     else
       throw NodeError{
-          "E0205", fmt::format("the result {} is not exact; integers must be below 2^53", value)};
+          kNotSupported,
+          fmt::format("the result {} is not exact; integers must be below 2^53", value)};
   }
   node.result(Tensor::ofKnown(std::move(out)));
 }

@@ -100,7 +100,7 @@ Tensor nearest(NodeBuilder &node, const Tensor &x, int64_t at, const Axis &axis)
 /// The product with a banded matrix [to, from].
 Tensor weighted(NodeBuilder &node, const Tensor &x, int64_t at, const Axis &axis) {
   if (elementCount({axis.to, axis.from}, kMostWeights) < 0)
-    throw NodeError{"E0205",
+    throw NodeError{kNotSupported,
                     fmt::format("axis {} needs {} times {} interpolation weights, more than {}", at,
                                 axis.from, axis.to, kMostWeights)};
   std::vector<float> matrix(axis.to * axis.from, 0.0F);

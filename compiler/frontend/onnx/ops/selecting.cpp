@@ -45,8 +45,9 @@ std::optional<int64_t> distanceOf(const std::vector<int64_t> &values) {
 Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test) {
   const int64_t count = elementCount(shape, kMostChoices);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("the selection mask {} would have more than {} elements",
-                                         shapeText(shape), kMostChoices)};
+    throw NodeError{kNotSupported,
+                    fmt::format("the selection mask {} would have more than {} elements",
+                                shapeText(shape), kMostChoices)};
   std::vector<float> values(count);
   for (int64_t i = 0; i < count; ++i)
     values[i] = test(i) ? 1.0F : 0.0F;

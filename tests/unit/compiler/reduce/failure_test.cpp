@@ -53,6 +53,7 @@ TEST(Failure, IsAnotherWithAnotherCodeRuleOrOperator) {
 TEST(Failure, TellsWrongValuesFromStalls) {
   Problem wrong;
   wrong.code = "E0498";
+  wrong.reason = WrongProgram();
   wrong.message = "internal error: output 'y' is 2 at [1, 1], the model gives 2.2, allowed 0.01";
   Problem far = wrong;
   far.message = "internal error: output 'z' is inf at [0], the model gives -1e+30, allowed 3e+27";
