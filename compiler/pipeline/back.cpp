@@ -155,8 +155,9 @@ std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geome
   return pins;
 }
 
-bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, CompileResult &result,
-             Problems &problems) {
+bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Compilation &made) {
+  CompileResult &result = made.result;
+  Problems &problems = made.problems;
   const format::Geometry geometry = result.program.geometry;
   plan::PlanOptions planOptions;
   planOptions.pins = pinsOf(options, geometry, problems);

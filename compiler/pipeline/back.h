@@ -6,7 +6,7 @@
 
 #include "compiler/conversion/plan/order/pins.h"
 #include "compiler/conversion/rows/program.h"
-#include "compiler/pipeline/pipeline.h"
+#include "compiler/pipeline/compilation.h"
 
 namespace sluice::pipeline {
 
@@ -17,9 +17,8 @@ Problem internalError(const std::string &what);
 std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geometry &geometry,
                               Problems &problems);
 
-/// Plans the forms of a model for the geometry of `result`, up to options.stage. False if
-/// `problems` says why not.
-bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, CompileResult &result,
-             Problems &problems);
+/// Plans the forms of a model for the geometry of the result, up to options.stage. False if the
+/// problems say why not.
+bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Compilation &made);
 
 } // namespace sluice::pipeline

@@ -2,33 +2,20 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "compiler/pipeline/one_way.h"
 
 namespace sluice::pipeline {
 namespace {
 
-/// A program to be compared with another one.
-struct Candidate {
-  CompileOptions options;
-  CompileResult result;
-  Problems problems;
-  bool compiles = false;
-
-  void compile(ImportOnce &imported, Repairs *repairs) {
-    compiles = compileOneWay(options, imported, result, problems, repairs);
-  }
-  [[nodiscard]] bool isFasterThan(const Candidate &other) const {
-    if (!compiles || !other.compiles || !result.cycles || !other.result.cycles)
-      return compiles && !other.compiles;
-    return std::pair(result.cycles->spaced, result.cycles->period) <
-           std::pair(other.result.cycles->spaced, other.result.cycles->period);
-  }
-};
+bool isFaster(const Compilation &one, const Compilation &other) {
+  const std::optional<Cycles> &cycles = one.result.cycles, &others = other.result.cycles;
+  if (!one.compiles() || !other.compiles() || !cycles || !others)
+    return one.compiles() && !other.compiles();
+  return std::pair(cycles->spaced, cycles->period) < std::pair(others->spaced, others->period);
+}
 
 /// Tells of the form that was not taken.
-void addLoser(CompileResult &result, const Candidate &other, const char *name) {
+void addLoser(CompileResult &result, const Compilation &other, const char *name) {
   if (!result.explanation)
     return;
   plan::Loser loser;
@@ -44,41 +31,29 @@ void addLoser(CompileResult &result, const Candidate &other, const char *name) {
 
 } // namespace
 
-bool compileChoices(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                    Problems &problems, Repairs *repairs) {
+Compilation compileChoices(const CompileOptions &options, ImportOnce &imported, Repairs *repairs) {
   if (options.limits || options.effort == Effort::Fast || options.stage < Stage::Plan)
-    return compileOneWay(options, imported, result, problems, repairs);
-  Candidate split{options, {}, {}};
-  split.options.measure |= options.stage == Stage::Program;
-  split.compile(imported, repairs);
-  const auto finish = [&](Candidate &best) {
-    result = std::move(best.result);
-    problems.insert(problems.end(), best.problems.begin(), best.problems.end());
-    return best.compiles;
-  };
+    return compileOneWay(options, imported, repairs);
+  CompileOptions how = options;
+  how.measure |= options.stage == Stage::Program;
+  Compilation split = compileOneWay(how, imported, repairs);
   if (!split.result.hasSplitChoices || split.result.interrupted)
-    return finish(split);
-  Candidate whole{split.options, {}, {}};
-  whole.options.splitChoices = false;
-  for (Candidate *one : {&split, &whole}) {
-    if (options.stage == Stage::Program && one == &split)
-      continue; // compiled already
-    one->options.stage = Stage::Program;
-    one->options.measure = true;
-    one->result = {};
-    one->problems.clear();
-    one->compile(imported, repairs);
-  }
-  const bool isWhole = whole.isFasterThan(split);
-  Candidate &best = isWhole ? whole : split;
-  if (options.stage != Stage::Program && best.compiles) {
-    best.options.stage = options.stage;
-    best.result = {};
-    best.compile(imported, repairs);
-  }
+    return split;
+  how.stage = Stage::Program;
+  how.measure = true;
+  if (options.stage != Stage::Program)
+    split = compileOneWay(how, imported, repairs);
+  how.splitChoices = false;
+  Compilation whole = compileOneWay(how, imported, repairs);
+  const bool isWhole = isFaster(whole, split);
+  Compilation &best = isWhole ? whole : split;
+  how.splitChoices = !isWhole && options.splitChoices;
+  how.stage = options.stage;
+  if (options.stage != Stage::Program && best.compiles())
+    best = compileOneWay(how, imported, repairs);
   addLoser(best.result, isWhole ? split : whole,
            isWhole ? "selects by constants as slices" : "selects by constants as they are");
-  return finish(best);
+  return std::move(best);
 }
 
 } // namespace sluice::pipeline

@@ -1,8 +1,8 @@
 // A compilation with selects by known conditions as slices, or as they are, whichever is faster.
 #pragma once
 
+#include "compiler/pipeline/compilation.h"
 #include "compiler/pipeline/import_once.h"
-#include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
 
@@ -11,7 +11,6 @@ class Repairs;
 /// Compiles as compileOneWay() does. If the pass `sluice-split-choices` changes the model, it is
 /// compiled without the pass too. The program with the pass stays unless it takes more cycles or
 /// does not fit. Trials (CompileOptions::limits) and --effort fast compile once.
-bool compileChoices(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                    Problems &problems, Repairs *repairs);
+Compilation compileChoices(const CompileOptions &options, ImportOnce &imported, Repairs *repairs);
 
 } // namespace sluice::pipeline

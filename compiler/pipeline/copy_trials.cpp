@@ -37,15 +37,15 @@ std::optional<layout::Trial> CopyTrials::run(mlir::FunctionOpInterface copy,
   auto module = llvm::cast<mlir::ModuleOp>(copy->getParentOp());
   if (!rewrite(module, geometry.lanes, options.withoutRewrites))
     return layout::Trial();
-  Problems problems;
-  std::vector<std::string> notes;
-  const auto forms =
-      conversion::formsOf(module, geometry, modelOf(copy), options.onlyLoops, notes, problems);
+  conversion::ModelForms forms =
+      conversion::formsOf(module, geometry, modelOf(copy), options.onlyLoops);
   options.limits = left;
-  CompileResult result;
-  result.program.geometry = geometry;
+  Compilation made;
+  made.result.program.geometry = geometry;
+  made.problems = std::move(forms.problems);
+  const CompileResult &result = made.result;
   const bool compiled =
-      !forms.empty() && runBack(conversion::programsOf(forms), options, result, problems);
+      !forms.forms.empty() && runBack(conversion::programsOf(forms.forms), options, made);
   left.planningWork -= std::min(left.planningWork, result.planningWork);
   layout::Trial trial{.compiles = compiled, .cycles = std::nullopt, .rewrites = {}};
   if (compiled && measured && result.cycles)

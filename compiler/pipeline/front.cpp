@@ -77,9 +77,9 @@ std::string modelName(const CompileOptions &options, const std::string &graphNam
 class Front {
 public:
   Front(const CompileOptions &options, ImportOnce &imported, const format::Geometry &geometry,
-        CompileResult &result, Problems &problems, Repairs *repairs)
-      : options(options), imported(imported), geometry(geometry), result(result),
-        problems(problems), repairs(repairs), context(*imported.context()),
+        Compilation &made, Repairs *repairs)
+      : options(options), imported(imported), geometry(geometry), result(made.result),
+        problems(made.problems), repairs(repairs), context(*imported.context()),
         handler(&context, [this](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
             errors.push_back(diagnostic.str());
@@ -122,14 +122,17 @@ public:
       return {};
     }
     stage("lowering to rows");
-    const auto forms = conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops,
-                                           result.notes, problems, &result.exactNodes);
+    conversion::ModelForms found =
+        conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops);
+    note(found.notes);
+    llvm::append_range(problems, found.problems);
+    result.exactNodes = std::move(found.exactNodes);
     if (options.stage == Stage::Rows) {
-      for (const auto &form : forms)
+      for (const auto &form : found.forms)
         result.text += printed(*form);
       return {};
     }
-    return conversion::programsOf(forms);
+    return conversion::programsOf(found.forms);
   }
 
   /// If a phase failed without a problem of its own.
@@ -220,7 +223,8 @@ private:
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> import() {
-    ImportOnce::Copy copy = imported.copy(problems);
+    frontend::Import copy = imported.copy();
+    llvm::append_range(problems, copy.problems);
     errors = imported.errors();
     info = std::move(copy.info);
     result.operators = static_cast<uint32_t>(info.nodes.size());
@@ -469,11 +473,11 @@ private:
 } // namespace
 
 std::vector<rows::Program> runFront(const CompileOptions &options, ImportOnce &imported,
-                                    const format::Geometry &geometry, CompileResult &result,
-                                    Problems &problems, Repairs *repairs) {
-  Front front(options, imported, geometry, result, problems, repairs);
+                                    const format::Geometry &geometry, Compilation &made,
+                                    Repairs *repairs) {
+  Front front(options, imported, geometry, made, repairs);
   std::vector<rows::Program> forms = front.run();
-  if (forms.empty() && result.text.empty())
+  if (forms.empty() && made.result.text.empty())
     front.explainFailure();
   return forms;
 }

@@ -4,19 +4,19 @@
 #include <vector>
 
 #include "compiler/conversion/rows/program.h"
+#include "compiler/pipeline/compilation.h"
 #include "compiler/pipeline/import_once.h"
-#include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
 
 class Repairs;
 
 /// Runs the phases up to options.stage: the forms of the model that are worth a plan
-/// (conversion::formsOf). None if `problems` says why, or if an earlier stage was asked for, whose
-/// text is then in `result`. `repairs` measures the changes that messages offer; without it, they
+/// (conversion::formsOf). None if the problems say why, or if an earlier stage was asked for, whose
+/// text is then in the result. `repairs` measures the changes that messages offer; without it, they
 /// are offered unchecked.
 std::vector<rows::Program> runFront(const CompileOptions &options, ImportOnce &imported,
-                                    const format::Geometry &geometry, CompileResult &result,
-                                    Problems &problems, Repairs *repairs);
+                                    const format::Geometry &geometry, Compilation &made,
+                                    Repairs *repairs);
 
 } // namespace sluice::pipeline

@@ -33,15 +33,19 @@ ImportOnce::ImportOnce(const CompileOptions &options)
   ownContext->printOpOnDiagnostic(false);
 }
 
-ImportOnce::Copy ImportOnce::copy(Problems &problems) {
-  if (!isRead)
+const frontend::Import &ImportOnce::original() {
+  if (!own)
     read();
-  llvm::append_range(problems, found);
-  Copy copy{nullptr, info};
-  if (!found.empty() || !module)
+  return *own;
+}
+
+frontend::Import ImportOnce::copy() {
+  const frontend::Import &original = this->original();
+  frontend::Import copy{nullptr, original.info, original.problems};
+  if (!copy.problems.empty() || !original.module)
     return copy;
   mlir::IRMapping mapping;
-  copy.module = llvm::cast<mlir::ModuleOp>((*module)->clone(mapping));
+  copy.module = llvm::cast<mlir::ModuleOp>((*original.module)->clone(mapping));
   for (frontend::GraphTensor &tensor : copy.info.tensors)
     if (tensor.value)
       tensor.value = mapping.lookupOrNull(tensor.value);
@@ -50,7 +54,7 @@ ImportOnce::Copy ImportOnce::copy(Problems &problems) {
 
 void ImportOnce::setOracle(CompileResult &result, Problems &problems) {
   if (!oracle) {
-    oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
+    oracle = std::make_shared<const check::Oracle>(ownContext, *own->module, own->info);
     if (options.calibration)
       for (const reference::Tensors &arrays : options.calibration(oracle->arrays(), problems))
         calibration.push_back(frontend::argumentsOf(oracle->inputs(), arrays));
@@ -60,7 +64,6 @@ void ImportOnce::setOracle(CompileResult &result, Problems &problems) {
 }
 
 void ImportOnce::read() {
-  isRead = true;
   if (options.progress)
     options.progress->stage("importing");
   const mlir::ScopedDiagnosticHandler handler(
@@ -68,24 +71,26 @@ void ImportOnce::read() {
         if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
           mlirErrors.push_back(diagnostic.str());
       });
-  module = import();
-  if (module)
-    if (auto main = module->lookupSymbol<mlir::func::FuncOp>("main")) {
-      llvm::append_range(found, ir::foldingProblems(main));
-      setHostAttributes(main, info);
+  own = import();
+  if (own->module)
+    if (auto main = own->module->lookupSymbol<mlir::func::FuncOp>("main")) {
+      llvm::append_range(own->problems, ir::foldingProblems(main));
+      setHostAttributes(main, own->info);
     }
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> ImportOnce::import() {
-  const frontend::ImportOptions import = importOptions(options);
-  const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
-  if (!textual)
-    return frontend::importModel(*ownContext, import, info, found);
-  return isAsItIs() ? readTextualModel(*ownContext, options.modelPath, info, found) : nullptr;
+frontend::Import ImportOnce::import() {
+  if (!llvm::StringRef(options.modelPath).ends_with(".mlir"))
+    return frontend::importModel(*ownContext, importOptions(options));
+  frontend::Import text{nullptr, {}, optionsOfOnnx()};
+  if (text.problems.empty())
+    text.module = readTextualModel(*ownContext, options.modelPath, text.info, text.problems);
+  return text;
 }
 
-/// Whether nothing is said of the inputs: textual IR says everything itself.
-bool ImportOnce::isAsItIs() {
+/// The options that say something of the inputs: textual IR says everything itself.
+Problems ImportOnce::optionsOfOnnx() const {
+  Problems found;
   const auto refuse = [&](const char *code, const char *message) {
     Problem &problem = found.emplace_back();
     problem.code = code;
@@ -99,7 +104,7 @@ bool ImportOnce::isAsItIs() {
     refuse("E0119", "--state needs an ONNX model; in textual IR use sluice.state and sluice.keep");
   if (!options.bindings.empty())
     refuse("E0117", "--bind needs an ONNX model; in textual IR use sluice.constant");
-  return found.empty();
+  return found;
 }
 
 } // namespace sluice::pipeline

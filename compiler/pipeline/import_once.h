@@ -24,13 +24,12 @@ public:
   /// What `options` say of the inputs holds for all ways.
   explicit ImportOnce(const CompileOptions &options);
 
-  /// A module of its own for one way; null if the problems say why. The tensors of `info` are
+  /// The import itself, which no way to compile it changes.
+  const frontend::Import &original();
+
+  /// A module of its own for one way; null if the problems say why. The tensors of its `info` are
   /// values of it.
-  struct Copy {
-    mlir::OwningOpRef<mlir::ModuleOp> module;
-    frontend::ImportedModel info;
-  };
-  Copy copy(Problems &problems);
+  frontend::Import copy();
 
   /// Sets what the check of a program needs: the graph, and the arrays that
   /// CompileOptions::calibration reads.
@@ -42,15 +41,12 @@ public:
 
 private:
   void read();
-  mlir::OwningOpRef<mlir::ModuleOp> import();
-  bool isAsItIs();
+  frontend::Import import();
+  [[nodiscard]] Problems optionsOfOnnx() const;
 
   const CompileOptions options;
   std::shared_ptr<mlir::MLIRContext> ownContext; ///< shared with the oracle
-  bool isRead = false;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  frontend::ImportedModel info;
-  Problems found;
+  std::optional<frontend::Import> own;
   std::vector<std::string> mlirErrors;
   std::shared_ptr<const check::Oracle> oracle;
   std::vector<reference::Tensors> calibration;

@@ -1,18 +1,18 @@
 #include "compiler/pipeline/offered_cut.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "mlir/IR/MLIRContext.h"
 
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/cut_levels.h"
 #include "compiler/index_space/index_space.h"
 #include "compiler/pipeline/import_once.h"
+#include "compiler/pipeline/repairs.h"
 
 namespace sluice::pipeline {
 namespace {
@@ -37,7 +37,8 @@ double multiplications(mlir::ModuleOp module) {
 
 /// A part, and its work if it can be imported.
 struct Part {
-  frontend::Cut cut;
+  CompileOptions options; ///< with its cut
+  std::unique_ptr<ImportOnce> imported;
   std::optional<double> work;
 };
 
@@ -45,15 +46,12 @@ std::vector<Part> workOf(const CompileOptions &options,
                          const std::vector<frontend::Level> &levels) {
   std::vector<Part> parts;
   for (const frontend::Level &level : levels) {
-    frontend::ImportOptions import = importOptions(options);
-    import.cut = level.cut;
-    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-    frontend::ImportedModel info;
-    Problems problems;
-    const auto module = frontend::importModel(context, import, info, problems);
-    Part &part = parts.emplace_back(level.cut);
-    if (module)
-      part.work = multiplications(*module);
+    Part &part = parts.emplace_back();
+    part.options = options;
+    part.options.cut = level.cut;
+    part.imported = std::make_unique<ImportOnce>(part.options);
+    if (const frontend::Import &import = part.imported->original(); import.module)
+      part.work = multiplications(*import.module);
     else if (!level.hasProducts)
       part.work = 0;
   }
@@ -66,15 +64,9 @@ bool isPlain(const std::vector<std::string> &names) {
   });
 }
 
-bool hasLayout(CompileOptions options, const frontend::Cut &cut) {
-  options.cut = cut;
-  options.stage = Stage::Layout;
-  options.check.reset();
-  options.calibration = nullptr;
-  options.progress = nullptr;
-  CompileResult result;
-  Problems problems;
-  return compileModel(options, result, problems) && !result.constant;
+bool hasLayout(const Part &part) {
+  const Compilation made = compileRepaired(part.options, *part.imported);
+  return made.compiles() && !made.result.constant;
 }
 
 } // namespace
@@ -90,23 +82,29 @@ void offerCut(const CompileOptions &options, Problems &problems) {
   if (missing.empty())
     return;
   const frontend::Levels levels = frontend::levelsAround(importOptions(options), missing);
-  std::vector<Part> parts = workOf(options, levels.fromInputs);
+  CompileOptions how = options;
+  how.stage = Stage::Layout;
+  how.check.reset();
+  how.calibration = nullptr;
+  how.progress = nullptr;
+  how.advise = false;
+  std::vector<Part> parts = workOf(how, levels.fromInputs);
   double total = 0;
   for (const Part &part : parts) {
     if (!part.work)
       return;
     total += *part.work;
   }
-  for (Part &part : workOf(options, levels.fromOutputs))
+  for (Part &part : workOf(how, levels.fromOutputs))
     parts.push_back(std::move(part));
   const auto best =
       std::ranges::max_element(parts, {}, [](const Part &part) { return part.work.value_or(0); });
-  if (best == parts.end() || best->work.value_or(0) == 0 || !isPlain(best->cut.inputs) ||
-      !isPlain(best->cut.outputs) || !hasLayout(options, best->cut))
+  if (best == parts.end() || best->work.value_or(0) == 0 || !isPlain(best->options.cut.inputs) ||
+      !isPlain(best->options.cut.outputs) || !hasLayout(*best))
     return;
   Fix fix;
-  fix.flag = fmt::format("--inputs {} --outputs {}", fmt::join(best->cut.inputs, ","),
-                         fmt::join(best->cut.outputs, ","));
+  fix.flag = fmt::format("--inputs {} --outputs {}", fmt::join(best->options.cut.inputs, ","),
+                         fmt::join(best->options.cut.outputs, ","));
   fix.text = fmt::format("compile with {}: {:.0f} % of the multiply-accumulates stay on the "
                          "accelerator",
                          *fix.flag, 100 * *best->work / total);

@@ -15,12 +15,12 @@
 
 namespace sluice::pipeline {
 
-bool doesNotFit(const Problems &problems) {
-  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<LacksMemory>);
-}
+namespace {
 
-bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                   Problems &problems, Repairs *repairs) {
+/// Returns whether the phases reach options.stage.
+bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *repairs,
+               Compilation &made) {
+  auto &[result, problems, verdict] = made;
   const auto target = options.geometry
                           ? std::variant<format::Geometry, format::FileProblem>(*options.geometry)
                           : format::loadTarget(options.target);
@@ -38,8 +38,7 @@ bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileR
   pinsOf(options, geometry, problems);
   if (!problems.empty())
     return false;
-  std::vector<rows::Program> forms =
-      runFront(options, imported, geometry, result, problems, repairs);
+  std::vector<rows::Program> forms = runFront(options, imported, geometry, made, repairs);
   if (!problems.empty() || result.stopped)
     return false;
   if (forms.empty())
@@ -53,7 +52,20 @@ bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileR
     result.accelerated = result.operators;
   }
   result.macs = forms.back().macs;
-  return runBack(std::move(forms), options, result, problems);
+  return runBack(std::move(forms), options, made);
+}
+
+} // namespace
+
+Compilation compileOneWay(const CompileOptions &options, ImportOnce &imported, Repairs *repairs) {
+  Compilation made;
+  if (runPhases(options, imported, repairs, made))
+    made.verdict = Compiles{made.result.cycles ? made.result.cycles->spaced : 0};
+  else if (made.problems.empty() && made.result.stopped)
+    made.verdict = Unfinished();
+  else
+    made.verdict = verdictOf(made.problems);
+  return made;
 }
 
 namespace {
@@ -92,19 +104,16 @@ int64_t mostTogether(Effort effort) {
 /// Other ways to compile a model that does not fit as it was compiled first.
 class OtherWays {
 public:
-  /// `result` and `problems` are those of the first way, and become those of the way that fits or
-  /// comes closest to fitting.
-  OtherWays(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-            Problems &problems)
-      : options(options), imported(imported), result(result), problems(problems) {}
+  /// `best` is the first way, and becomes the way that fits or comes closest to fitting.
+  OtherWays(const CompileOptions &options, ImportOnce &imported, Compilation &best)
+      : options(options), imported(imported), best(best) {}
 
   /// With rows along other axes than those that seemed cheapest.
   bool alongOthers() {
-    const std::vector<format::HostTensor> chosen = result.inputs;
+    const std::vector<format::HostTensor> chosen = best.result.inputs;
     for (const size_t fromLast : {0, 1})
-      if (const auto others = along(options, chosen, fromLast))
-        if (Way way; compile(*others, way))
-          return true;
+      if (const auto others = along(options, chosen, fromLast); others && compile(*others).compiles)
+        return true;
     return false;
   }
 
@@ -114,8 +123,8 @@ public:
     for (int64_t most = mostTogether(options.effort); most > 0;) {
       CompileOptions inSteps = options;
       inSteps.stepsTogether = most;
-      Way way;
-      if (compile(inSteps, way))
+      const Way way = compile(inSteps);
+      if (way.compiles)
         return true;
       // Where only a multiple of some number can be taken, that may be more than is asked for, and
       // the same however few are.
@@ -128,29 +137,25 @@ public:
   }
 
 private:
-  /// Of one that does not fit.
   struct Way {
-    bool lacksMemory = false;
+    bool compiles = false, lacksMemory = false;
     int64_t together = 0; ///< steps, if it takes several
   };
 
-  bool compile(const CompileOptions &how, Way &way) {
-    CompileResult other;
-    Problems found;
-    const bool compiled = compileChoices(how, imported, other, found, nullptr);
-    if (!compiled)
-      way = {doesNotFit(found), other.steps ? other.steps->together : 0};
-    const bool closer = doesNotFit(found) && doesNotFit(problems) && !other.memory.empty() &&
-                        !result.memory.empty() &&
-                        plan::distanceOf(other.memory) < plan::distanceOf(result.memory);
-    if (!compiled && !closer)
-      return false;
-    if (!compiled)
-      for (Problem &problem : found)
-        problem.notes.insert(problem.notes.begin(), nameOf(how, other));
-    result = std::move(other);
-    problems = std::move(found);
-    return compiled;
+  Way compile(const CompileOptions &how) {
+    Compilation other = compileChoices(how, imported, nullptr);
+    const Way way{other.compiles(), other.is<Lacks>(),
+                  other.result.steps ? other.result.steps->together : 0};
+    const bool closer =
+        other.is<Lacks>() && best.is<Lacks>() && !other.result.memory.empty() &&
+        !best.result.memory.empty() &&
+        plan::distanceOf(other.result.memory) < plan::distanceOf(best.result.memory);
+    if (closer)
+      for (Problem &problem : other.problems)
+        problem.notes.insert(problem.notes.begin(), nameOf(how, other.result));
+    if (way.compiles || closer)
+      best = std::move(other);
+    return way;
   }
 
   /// What makes it another way than the first.
@@ -165,33 +170,27 @@ private:
 
   const CompileOptions &options;
   ImportOnce &imported;
-  CompileResult &result;
-  Problems &problems;
+  Compilation &best;
 };
 
 } // namespace
 
-bool compileAnyWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                   Problems &problems, Repairs *repairs) {
-  if (compileChoices(options, imported, result, problems, repairs))
-    return true;
-  // Loops that are too long to be written out are refused before anything is laid out.
-  const bool tooLong = !problems.empty() && problems.front().isFor<TooLong>();
-  const bool tooLarge = doesNotFit(problems) && options.stage >= Stage::Plan;
+Compilation compileAnyWay(const CompileOptions &options, ImportOnce &imported, Repairs *repairs) {
+  Compilation best = compileChoices(options, imported, repairs);
+  const bool tooLong = best.is<TooLong>();
+  const bool tooLarge = best.is<Lacks>() && options.stage >= Stage::Plan;
   // The cheapest layout may want all rows at once, where one whose positions come one
   // after the other does not: those of a sequence have their features last, those of a signal
   // their channels before.
   const bool trySteps = mayTakeSteps(options) && !options.writeOut;
-  OtherWays others(options, imported, result, problems);
-  if ((tooLarge && others.alongOthers()) || ((tooLarge || tooLong) && trySteps && others.inSteps()))
-    return true;
-  if (!tooLong || !trySteps)
-    return false;
+  OtherWays others(options, imported, best);
+  const bool fits =
+      (tooLarge && others.alongOthers()) || ((tooLarge || tooLong) && trySteps && others.inSteps());
+  if (fits || !tooLong || !trySteps)
+    return best;
   CompileOptions writtenOut = options;
   writtenOut.writeOut = true;
-  result = {};
-  problems.clear();
-  return compileAnyWay(writtenOut, imported, result, problems, repairs);
+  return compileAnyWay(writtenOut, imported, repairs);
 }
 
 } // namespace sluice::pipeline

@@ -2,23 +2,20 @@
 // sequence at once or as many as the options say.
 #pragma once
 
+#include "compiler/pipeline/compilation.h"
 #include "compiler/pipeline/import_once.h"
-#include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
 
 class Repairs;
 
-/// Whether only memory keeps a model from being compiled.
-bool doesNotFit(const Problems &problems);
-
 /// Compiles up to options.stage. `repairs` measures what messages offer; without it, they are
 /// offered unchecked.
-bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                   Problems &problems, Repairs *repairs = nullptr);
+Compilation compileOneWay(const CompileOptions &options, ImportOnce &imported,
+                          Repairs *repairs = nullptr);
 
 /// Compiles in the first way in which the model fits.
-bool compileAnyWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                   Problems &problems, Repairs *repairs = nullptr);
+Compilation compileAnyWay(const CompileOptions &options, ImportOnce &imported,
+                          Repairs *repairs = nullptr);
 
 } // namespace sluice::pipeline

@@ -1,9 +1,10 @@
 #include "compiler/pipeline/pipeline.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include "compiler/check/check_program.h"
 #include "compiler/pipeline/import_once.h"
 #include "compiler/pipeline/offered_cut.h"
-#include "compiler/pipeline/one_way.h"
 #include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/room_text.h"
 #include "compiler/pipeline/room_trials.h"
@@ -37,18 +38,19 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
 
 bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
   ImportOnce imported(options);
-  if (compileRepaired(options, imported, result, problems))
-    return checkResult(options, result, problems);
-  if (!options.advise)
-    return false;
-  if (doesNotFit(problems)) {
-    const RoomTrials trials(options, imported);
-    addRoom(findRoom(result.program.geometry, problems, options.effort,
-                     std::chrono::seconds(options.fitSeconds), trials),
-            options.fitSeconds, problems);
+  Compilation made = compileRepaired(options, imported);
+  if (options.advise && !made.compiles()) {
+    if (const auto *lacks = std::get_if<Lacks>(&made.verdict)) {
+      const RoomTrials trials(options, imported);
+      addRoom(findRoom(made.result.program.geometry, *lacks, options.effort,
+                       std::chrono::seconds(options.fitSeconds), trials),
+              options.fitSeconds, made.problems);
+    }
+    offerCut(options, made.problems);
   }
-  offerCut(options, problems);
-  return false;
+  result = std::move(made.result);
+  llvm::append_range(problems, made.problems);
+  return made.compiles() && checkResult(options, result, problems);
 }
 
 } // namespace sluice::pipeline

@@ -38,10 +38,6 @@ template <typename Compile> void forEachWay(RepairFlags flags, Compile compile) 
     compile(RepairWay{kBoth, true});
 }
 
-bool areOfLayout(const Problems &problems) {
-  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<NoLayout>);
-}
-
 /// The changes that only added flags allow, in the order of the nodes.
 std::vector<Change> changesOf(const CompileResult &result, RepairFlags given) {
   std::vector<Change> products, rewrites, changes;
@@ -76,21 +72,17 @@ public:
   Fastest(const CompileOptions &options, ImportOnce &imported)
       : options(options), imported(imported) {}
 
-  /// False if none compiles.
-  bool run(RepairFlags flags, CompileResult &result, Problems &problems) {
+  /// Nothing if none compiles.
+  std::optional<Compilation> run(RepairFlags flags) {
     forEachWay(flags, [&](const RepairWay &way) { return compile(way); });
     if (!best)
-      return false;
-    problems.clear();
-    if (options.stage == Stage::Program) {
-      result = std::move(*best);
-    } else {
-      result = {};
-      if (!compileAnyWay(withWay(options, bestWay), imported, result, problems))
-        return false;
-    }
-    result.repairs = std::move(repairs);
-    return true;
+      return std::nullopt;
+    if (options.stage != Stage::Program)
+      best = compileAnyWay(withWay(options, bestWay), imported);
+    if (!best->compiles())
+      return std::nullopt;
+    best->result.repairs = std::move(repairs);
+    return std::move(best);
   }
 
 private:
@@ -98,14 +90,15 @@ private:
     CompileOptions how = withWay(options, way);
     how.stage = Stage::Program;
     how.measure = true;
-    CompileResult other;
-    Problems found;
-    if (!compileAnyWay(how, imported, other, found))
-      return !areOfLayout(found);
-    const std::optional<uint64_t> cycles =
-        other.cycles ? std::optional(other.cycles->spaced) : std::nullopt;
-    add(repairs, {way.flags, cycles, changesOf(other, flagsOf(options))});
-    if (!best || (best->cycles && cycles < best->cycles->spaced)) {
+    Compilation other = compileAnyWay(how, imported);
+    if (!other.compiles())
+      return !other.is<NoLayout>();
+    const auto spaced = [](const CompileResult &result) {
+      return result.cycles ? std::optional(result.cycles->spaced) : std::nullopt;
+    };
+    const std::optional<uint64_t> cycles = spaced(other.result);
+    add(repairs, {way.flags, cycles, changesOf(other.result, flagsOf(options))});
+    if (!best || cycles < spaced(best->result)) {
       best = std::move(other);
       bestWay = way;
     }
@@ -114,7 +107,7 @@ private:
 
   const CompileOptions &options;
   ImportOnce &imported;
-  std::optional<CompileResult> best;
+  std::optional<Compilation> best;
   RepairWay bestWay;
   std::vector<Repair> repairs;
 };
@@ -124,13 +117,12 @@ private:
 const Repairs::Tried &Repairs::compile(const RepairWay &way) {
   if (const auto known = std::ranges::find(tried, way, &Tried::way); known != tried.end())
     return *known;
-  CompileResult result;
-  Problems problems;
-  const bool compiled =
-      compileAnyWay(withWay(trialOptions(options), way), imported, result, problems);
+  const Compilation made = compileAnyWay(withWay(trialOptions(options), way), imported);
+  const CompileResult &result = made.result;
+  const bool compiled = made.compiles();
   Tried &one = tried.emplace_back();
   one.way = way;
-  one.hasLayout = compiled || !areOfLayout(problems);
+  one.hasLayout = !made.is<NoLayout>();
   const bool limited =
       !compiled && result.stopped && (!way.rewriteFirst || !result.rewrites.empty());
   if (!limited)
@@ -183,33 +175,28 @@ std::vector<Repair> Repairs::found() {
   return repairs;
 }
 
-bool compileRepaired(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                     Problems &problems) {
+Compilation compileRepaired(const CompileOptions &options, ImportOnce &imported) {
   const RepairFlags given = flagsOf(options);
   if (given == kBoth) {
-    if (Fastest(options, imported).run(kBoth, result, problems)) {
+    if (auto best = Fastest(options, imported).run(kBoth)) {
       if (!options.applyFixes)
-        result.repairs.clear();
-      return true;
+        best->result.repairs.clear();
+      return std::move(*best);
     }
   } else if (options.applyFixes) {
-    if (compileAnyWay(options, imported, result, problems))
-      return true;
-    if (!areOfLayout(problems))
-      return false;
-    if (Fastest(options, imported).run(kBoth, result, problems))
-      return true;
-    result = {};
-    problems.clear();
+    Compilation made = compileAnyWay(options, imported);
+    if (!made.is<NoLayout>())
+      return made;
+    if (auto best = Fastest(options, imported).run(kBoth))
+      return std::move(*best);
   }
   if (!options.advise)
-    return compileAnyWay(options, imported, result, problems);
+    return compileAnyWay(options, imported);
   Repairs repairs(options, imported);
-  if (compileAnyWay(options, imported, result, problems, &repairs))
-    return true;
-  if (given != kBoth && areOfLayout(problems))
-    result.repairs = repairs.found();
-  return false;
+  Compilation made = compileAnyWay(options, imported, &repairs);
+  if (given != kBoth && made.is<NoLayout>())
+    made.result.repairs = repairs.found();
+  return made;
 }
 
 } // namespace sluice::pipeline

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/layout/data_dimension.h"
+#include "compiler/pipeline/compilation.h"
 #include "compiler/pipeline/import_once.h"
-#include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
 
@@ -51,9 +51,8 @@ private:
 };
 
 /// Compiles a model. If it has no layout and CompileOptions::applyFixes says so, the flags are
-/// added that give the fastest program. False if `problems` says why not; result.repairs are then
-/// the flags that would help.
-bool compileRepaired(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
-                     Problems &problems);
+/// added that give the fastest program. Without a program, result.repairs are the flags that would
+/// help.
+Compilation compileRepaired(const CompileOptions &options, ImportOnce &imported);
 
 } // namespace sluice::pipeline

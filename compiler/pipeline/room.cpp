@@ -69,13 +69,10 @@ uint32_t largestSize(const Geometry &geometry, const Memory &memory) {
 
 class Search {
 public:
-  Search(const Geometry &geometry, const Problems &problems, Effort effort,
+  Search(const Geometry &geometry, const Lacks &lacks, Effort effort,
          std::chrono::milliseconds time, const TryGeometry &tryGeometry)
       : geometry(geometry), effort(effort), tryGeometry(tryGeometry), start(Clock::now()),
-        end(start + time) {
-    for (const Problem &problem : problems)
-      lacking.push_back(std::get<LacksMemory>(problem.reason));
-  }
+        end(start + time), lacking(lacks.memories) {}
 
   Room run() {
     room.effort = effort;
@@ -91,12 +88,12 @@ private:
   const Effort effort;
   const TryGeometry &tryGeometry;
   const Clock::time_point start, end;
-  std::vector<LacksMemory> lacking;
+  const std::vector<LacksMemory> &lacking;
   Room room;
   std::optional<Geometry> preset, changed; ///< that have room
 
-  RoomTrial compile(const Geometry &candidate, Clock::time_point until) {
-    RoomTrial trial = tryGeometry(candidate, Effort::Fast, until);
+  Verdict compile(const Geometry &candidate, Clock::time_point until) {
+    Verdict trial = tryGeometry(candidate, Effort::Fast, until);
     if (std::holds_alternative<Unfinished>(trial))
       room.finished = false;
     else if (!std::holds_alternative<Compiles>(trial))
@@ -126,7 +123,7 @@ private:
       return std::pair(capacity(*one, kMemories[0]), std::string_view(one->name));
     });
     for (const Geometry *one : presets) {
-      const RoomTrial trial = compile(*one, until);
+      const Verdict trial = compile(*one, until);
       if (const auto *found = std::get_if<Compiles>(&trial)) {
         preset = *one;
         room.preset = {one->name, {found->cycles, Effort::Fast}};
@@ -162,7 +159,7 @@ private:
       return std::nullopt;
     const bool isBound = lack.atLeast && lacking.size() == 1;
     for (;;) {
-      const RoomTrial trial = compile(withSize(geometry, memory, change.to), end);
+      const Verdict trial = compile(withSize(geometry, memory, change.to), end);
       if (std::holds_alternative<Unfinished>(trial))
         return isBound && needed > change.to / 2 ? std::optional(change) : std::nullopt;
       if (const auto *found = std::get_if<Compiles>(&trial)) {
@@ -183,7 +180,7 @@ private:
            !(isBound && std::bit_ceil(change.to) / 2 < needed)) {
       MemoryChange half = change;
       half.to = std::bit_ceil(change.to) / 2;
-      const RoomTrial trial = compile(withSize(geometry, memory, half.to), end);
+      const Verdict trial = compile(withSize(geometry, memory, half.to), end);
       const auto *found = std::get_if<Compiles>(&trial);
       if (!found)
         break;
@@ -214,7 +211,7 @@ private:
   bool refined(const Geometry &target, FoundProgram &program, Clock::time_point until) {
     if (effort == program.effort)
       return true;
-    const RoomTrial trial = tryGeometry(target, effort, until);
+    const Verdict trial = tryGeometry(target, effort, until);
     if (const auto *found = std::get_if<Compiles>(&trial))
       program = {found->cycles, effort};
     return std::holds_alternative<Compiles>(trial) || std::holds_alternative<Unfinished>(trial);
@@ -223,9 +220,9 @@ private:
 
 } // namespace
 
-Room findRoom(const Geometry &geometry, const Problems &problems, Effort effort,
+Room findRoom(const Geometry &geometry, const Lacks &lacks, Effort effort,
               std::chrono::milliseconds time, const TryGeometry &tryGeometry) {
-  return Search(geometry, problems, effort, time, tryGeometry).run();
+  return Search(geometry, lacks, effort, time, tryGeometry).run();
 }
 
 } // namespace sluice::pipeline

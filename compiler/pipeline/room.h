@@ -7,38 +7,17 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
-#include <vector>
 
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/pipeline/verdict.h"
 #include "compiler/support/child_process.h"
-#include "compiler/support/problem.h"
 #include "runtime/format/geometry.h"
 
 namespace sluice::pipeline {
 
-/// The model compiles.
-struct Compiles {
-  uint64_t cycles = 0; ///< of one inference, machine idle before
-};
-
-/// Only memory is missing.
-struct Lacks {
-  std::vector<LacksMemory> memories;
-};
-
-/// The model has no program for the geometry for another reason.
-struct Rejected {};
-
-/// The trial did not end in time.
-struct Unfinished {};
-
-/// The outcome of a compilation for a geometry.
-using RoomTrial = std::variant<Compiles, Lacks, Rejected, Unfinished>;
-
 /// Compiles the model for a geometry, with an effort, until a time.
 using TryGeometry =
-    std::function<RoomTrial(const format::Geometry &, Effort, Clock::time_point until)>;
+    std::function<Verdict(const format::Geometry &, Effort, Clock::time_point until)>;
 
 /// The program for a target that has room.
 struct FoundProgram {
@@ -67,9 +46,9 @@ struct Room {
 };
 
 /// Searches for the smallest preset and the smallest larger memory for which a model compiles.
-/// `problems` are LacksMemory and say how the model does not fit `geometry`. Programs are planned
+/// `lacks` says how the model does not fit `geometry`. Programs are planned
 /// with Effort::Fast, and those that are found once more with `effort` if the time allows.
-Room findRoom(const format::Geometry &geometry, const Problems &problems, Effort effort,
+Room findRoom(const format::Geometry &geometry, const Lacks &lacks, Effort effort,
               std::chrono::milliseconds time, const TryGeometry &tryGeometry);
 
 } // namespace sluice::pipeline

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/pipeline/copy_trials.h"
-#include "compiler/pipeline/one_way.h"
 #include "compiler/pipeline/repairs.h"
 
 namespace sluice::pipeline {
@@ -11,21 +10,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The outcome of a compilation as a text, which the child sends.
-std::string textOf(const CompileResult &result, const Problems &problems, bool compiled) {
+/// A verdict as a text, which the child sends.
+std::string textOf(const Verdict &verdict) {
   Json json = Json::object();
-  if (compiled && result.cycles)
-    json["cycles"] = result.cycles->spaced;
-  if (!compiled && doesNotFit(problems))
-    for (const Problem &problem : problems) {
-      const auto &lack = std::get<LacksMemory>(problem.reason);
+  if (const auto *compiles = std::get_if<Compiles>(&verdict); compiles && compiles->cycles != 0)
+    json["cycles"] = compiles->cycles;
+  if (const auto *lacks = std::get_if<Lacks>(&verdict))
+    for (const LacksMemory &lack : lacks->memories)
       json["lacks"].push_back({lack.memory, lack.needed, lack.available});
-    }
   return json.dump();
 }
 
-/// The outcome that `textOf` wrote.
-RoomTrial trialOf(const std::string &text) {
+/// The verdict that `textOf` wrote.
+Verdict verdictIn(const std::string &text) {
   const Json json = Json::parse(text);
   if (json.contains("cycles"))
     return Compiles{json["cycles"].get<uint64_t>()};
@@ -46,20 +43,17 @@ RoomTrials::RoomTrials(const CompileOptions &options, ImportOnce &imported)
   this->options.progress = nullptr;
 }
 
-RoomTrial RoomTrials::operator()(const format::Geometry &geometry, Effort effort,
-                                 Clock::time_point until) const {
+Verdict RoomTrials::operator()(const format::Geometry &geometry, Effort effort,
+                               Clock::time_point until) const {
   const auto text = runInChild(
       [&] {
         CompileOptions trial = options;
         trial.geometry = geometry;
         trial.effort = effort;
-        CompileResult result;
-        Problems problems;
-        const bool compiled = compileRepaired(trial, imported, result, problems);
-        return textOf(result, problems, compiled);
+        return textOf(compileRepaired(trial, imported).verdict);
       },
       until);
-  return text ? trialOf(*text) : RoomTrial(Unfinished());
+  return text ? verdictIn(*text) : Unfinished();
 }
 
 } // namespace sluice::pipeline

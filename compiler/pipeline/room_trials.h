@@ -11,8 +11,8 @@ class RoomTrials {
 public:
   RoomTrials(const CompileOptions &options, ImportOnce &imported);
 
-  RoomTrial operator()(const format::Geometry &geometry, Effort effort,
-                       Clock::time_point until) const;
+  Verdict operator()(const format::Geometry &geometry, Effort effort,
+                     Clock::time_point until) const;
 
 private:
   CompileOptions options;

@@ -89,19 +89,17 @@ Sample evaluate(const check::Oracle &oracle, const reference::Tensors &arrays) {
 Json surveyed(const onnx::ModelProto &model, const std::vector<Sample> &samples,
               const TrialSetup &setup) {
   const auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-  frontend::ImportedModel info;
-  Problems problems;
-  const auto module = frontend::importProto(
-      *context, model, pipeline::importOptions(optionsFor(setup.compile, model)), info, problems);
+  const frontend::Import import = frontend::importProto(
+      *context, model, pipeline::importOptions(optionsFor(setup.compile, model)));
   Json json = {{"tensors", Json::array()}, {"values", Json::array()}};
-  for (const frontend::GraphTensor &tensor : info.tensors)
+  for (const frontend::GraphTensor &tensor : import.info.tensors)
     json["tensors"].push_back({{"name", tensor.name},
                                {"type", tensor.type},
                                {"shape", tensor.shape},
                                {"constant", tensor.known ? constantOf(tensor) : Json(nullptr)}});
-  if (!module || samples.empty())
+  if (!import.module || samples.empty())
     return json;
-  const check::Oracle oracle(context, *module, info);
+  const check::Oracle oracle(context, *import.module, import.info);
   if (oracle.hasState())
     return json;
   for (size_t i = 0; i < samples.size(); ++i)
@@ -154,10 +152,8 @@ bool lacksResults(const onnx::GraphProto &graph, const Facts &facts) {
 /// The user's inputs.
 Json namedInputs(const onnx::ModelProto &model, const TrialSetup &setup) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  frontend::ImportedModel info;
-  Problems problems;
-  const auto module = frontend::importProto(
-      context, model, pipeline::importOptions(optionsFor(setup.compile, model)), info, problems);
+  const auto [module, info, problems] = frontend::importProto(
+      context, model, pipeline::importOptions(optionsFor(setup.compile, model)));
   Json inputs = Json::array();
   if (module)
     for (const frontend::ImportedTensor &input : info.arrays.empty() ? info.inputs : info.arrays) {

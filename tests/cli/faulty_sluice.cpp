@@ -71,11 +71,10 @@ NodeRef firstNode(mlir::ModuleOp module, const Fault &fault) {
   return node;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> spoil(mlir::OwningOpRef<mlir::ModuleOp> module,
-                                        Problems &problems) {
+frontend::Import spoil(frontend::Import import) {
   const Fault fault = faultOfEnvironment();
-  if (!module || fault.operators.empty() || missing(*module, fault) > 0)
-    return module;
+  if (!import.module || fault.operators.empty() || missing(*import.module, fault) > 0)
+    return import;
   if (fault.kind == "crash")
     std::raise(SIGSEGV);
   if (fault.kind == "hang")
@@ -84,13 +83,15 @@ mlir::OwningOpRef<mlir::ModuleOp> spoil(mlir::OwningOpRef<mlir::ModuleOp> module
   if (fault.kind == "throw")
     throw std::logic_error("a planted fault");
   if (fault.kind != "proof")
-    return module;
+    return import;
   Problem problem;
   problem.code = "E0499";
+  problem.reason = InternalError();
   problem.message = "internal error: the plan failed its proof";
-  problem.node = firstNode(*module, fault);
-  problems.push_back(std::move(problem));
-  return nullptr;
+  problem.node = firstNode(*import.module, fault);
+  import.problems.push_back(std::move(problem));
+  import.module = nullptr;
+  return import;
 }
 
 /// The engine `vm` with a wrong program.
@@ -144,47 +145,29 @@ bool isLarge(const std::vector<reference::Tensors> &given) {
 
 namespace sluice {
 
-mlir::OwningOpRef<mlir::ModuleOp> realImport(
-    mlir::MLIRContext &context, const frontend::ImportOptions &options,
-    frontend::ImportedModel &info,
-    Problems
-        &problems) __asm__("__real__ZN6sluice8frontend11importModelERN4mlir11MLIRContextERKNS0_"
-                           "13ImportOptionsERNS0_"
-                           "13ImportedModelERSt6vectorINS_7ProblemESaISA_EE");
-mlir::OwningOpRef<mlir::ModuleOp> wrappedImport(
-    mlir::MLIRContext &context, const frontend::ImportOptions &options,
-    frontend::ImportedModel &info,
-    Problems
-        &problems) __asm__("__wrap__ZN6sluice8frontend11importModelERN4mlir11MLIRContextERKNS0_"
-                           "13ImportOptionsERNS0_"
-                           "13ImportedModelERSt6vectorINS_7ProblemESaISA_EE");
-mlir::OwningOpRef<mlir::ModuleOp> wrappedImport(mlir::MLIRContext &context,
-                                                const frontend::ImportOptions &options,
-                                                frontend::ImportedModel &info, Problems &problems) {
-  return spoil(realImport(context, options, info, problems), problems);
+frontend::Import
+realImport(mlir::MLIRContext &context, const frontend::ImportOptions &options) __asm__(
+    "__real__ZN6sluice8frontend11importModelERN4mlir11MLIRContextERKNS0_13ImportOptionsE");
+frontend::Import
+wrappedImport(mlir::MLIRContext &context, const frontend::ImportOptions &options) __asm__(
+    "__wrap__ZN6sluice8frontend11importModelERN4mlir11MLIRContextERKNS0_13ImportOptionsE");
+frontend::Import wrappedImport(mlir::MLIRContext &context, const frontend::ImportOptions &options) {
+  return spoil(realImport(context, options));
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> realProto(
+frontend::Import realProto(mlir::MLIRContext &context, const onnx::ModelProto &model,
+                           const frontend::ImportOptions
+                               &options) __asm__("__real__ZN6sluice8frontend11importProtoERN4mlir11"
+                                                 "MLIRContextERKN4onnx10ModelProtoERKNS0_"
+                                                 "13ImportOptionsE");
+frontend::Import wrappedProto(
     mlir::MLIRContext &context, const onnx::ModelProto &model,
-    const frontend::ImportOptions &options, frontend::ImportedModel &info,
-    Problems
-        &problems) __asm__("__real__"
-                           "ZN6sluice8frontend11importProtoERN4mlir11MLIRContextERKN4onnx10ModelPro"
-                           "toERKNS0_"
-                           "13ImportOptionsERNS0_13ImportedModelERSt6vectorINS_7ProblemESaISE_EE");
-mlir::OwningOpRef<mlir::ModuleOp> wrappedProto(
-    mlir::MLIRContext &context, const onnx::ModelProto &model,
-    const frontend::ImportOptions &options, frontend::ImportedModel &info,
-    Problems
-        &problems) __asm__("__wrap__"
-                           "ZN6sluice8frontend11importProtoERN4mlir11MLIRContextERKN4onnx10ModelPro"
-                           "toERKNS0_"
-                           "13ImportOptionsERNS0_13ImportedModelERSt6vectorINS_7ProblemESaISE_EE");
-mlir::OwningOpRef<mlir::ModuleOp> wrappedProto(mlir::MLIRContext &context,
-                                               const onnx::ModelProto &model,
-                                               const frontend::ImportOptions &options,
-                                               frontend::ImportedModel &info, Problems &problems) {
-  return spoil(realProto(context, model, options, info, problems), problems);
+    const frontend::ImportOptions &options) __asm__("__wrap__ZN6sluice8frontend11importProtoERN4"
+                                                    "mlir11MLIRContextERKN4onnx10ModelProtoERKNS0_"
+                                                    "13ImportOptionsE");
+frontend::Import wrappedProto(mlir::MLIRContext &context, const onnx::ModelProto &model,
+                              const frontend::ImportOptions &options) {
+  return spoil(realProto(context, model, options));
 }
 
 check::Outcome realCheck(const check::Oracle &oracle, const format::Program &program,

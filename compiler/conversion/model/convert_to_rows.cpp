@@ -64,18 +64,15 @@ struct ConvertSluiceToRows : impl::ConvertSluiceToRowsBase<ConvertSluiceToRows> 
         return fail(function, "the function has no layout; run sluice-infer-data-dimension first");
     const rows::ModelInfo model = modelOf(function);
     function.setName("main");
-    Problems problems;
-    std::vector<std::string> notes;
-    auto forms =
-        formsOf(module, std::get<format::Geometry>(geometry), model, loops, notes, problems);
-    for (const std::string &note : notes)
+    ModelForms found = formsOf(module, std::get<format::Geometry>(geometry), model, loops);
+    for (const std::string &note : found.notes)
       function.emitRemark(note);
-    for (const Problem &problem : problems)
+    for (const Problem &problem : found.problems)
       ir::emitProblem(function.getLoc(), problem);
-    if (forms.empty())
+    if (found.forms.empty())
       return signalPassFailure();
     function.erase();
-    for (auto &form : forms)
+    for (auto &form : found.forms)
       module.push_back(form.release());
   }
 

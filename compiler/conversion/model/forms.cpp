@@ -44,14 +44,6 @@ uint64_t productsOf(const rows::Program &program) {
   return total;
 }
 
-/// The forms of a model, or why there are none.
-struct Found {
-  std::vector<OwningOpRef<rows::ProgramOp>> forms;
-  std::vector<std::string> notes;
-  Problems problems;
-  std::set<int64_t> exactNodes;
-};
-
 /// Merges maps of what a rewrite has left, and removes what nobody reads any more.
 bool mergeMaps(ModuleOp module) {
   PassManager passes(module.getContext());
@@ -67,7 +59,7 @@ public:
   Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model)
       : module(module), geometry(geometry), model(model) {}
 
-  Found run(bool onlyLoops) {
+  ModelForms run(bool onlyLoops) {
     if (Problems lacking = lackingWeights(); !lacking.empty())
       return {{}, {}, std::move(lacking), {}};
     std::vector<std::string> loopNotes, plainNotes;
@@ -306,28 +298,22 @@ private:
 
 } // namespace
 
-std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format::Geometry &geometry,
-                                                  const rows::ModelInfo &model, bool onlyLoops,
-                                                  std::vector<std::string> &notes,
-                                                  Problems &problems,
-                                                  std::set<int64_t> *exactNodes) {
-  Found found = Forms(module, geometry, model).run(onlyLoops);
-  llvm::append_range(notes, found.notes);
+ModelForms formsOf(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
+                   bool onlyLoops) {
+  ModelForms found = Forms(module, geometry, model).run(onlyLoops);
   const OwningOpRef<ModuleOp> copy(module.clone());
   if (ir::headsInRows(mainOf(*copy), geometry.lanes) != 0 && mergeMaps(*copy)) {
     // Notes and problems are those of the first forms.
-    Found others = Forms(*copy, geometry, model).run(onlyLoops);
+    ModelForms others = Forms(*copy, geometry, model).run(onlyLoops);
     for (OwningOpRef<rows::ProgramOp> &form : others.forms)
       found.forms.push_back(std::move(form));
     std::erase_if(found.exactNodes,
                   [&](int64_t node) { return !others.exactNodes.contains(node); });
   }
-  if (exactNodes != nullptr)
-    *exactNodes = std::move(found.exactNodes);
   // A model fits if one of its forms does.
-  if (found.forms.empty() || !std::ranges::all_of(found.problems, &Problem::isFor<LacksMemory>))
-    llvm::append_range(problems, found.problems);
-  return std::move(found.forms);
+  if (!found.forms.empty() && areFor<LacksMemory>(found.problems))
+    found.problems.clear();
+  return found;
 }
 
 std::vector<rows::Program>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <vector>
 
 #include "mlir/IR/BuiltinOps.h"
@@ -12,20 +13,25 @@
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/program.h"
 #include "compiler/dialect/rows/dialect.h"
-#include "compiler/support/problem_fwd.h"
+#include "compiler/support/problem.h"
 
 namespace sluice::conversion {
 
-/// Verified programs, the plain one first, loops last, each followed by what it is with trees of
-/// other shapes. None, and at least one problem, if
-/// the function, `main` of the module, cannot be computed by the machine. With `onlyLoops`
-/// there is none but loops, if it has any. `notes` gets what was done in another way than asked
-/// for (rows::LoweringOptions). `exactNodes` gets the nodes that round to the integers of ONNX in
-/// all programs, by their index; may be null.
-std::vector<mlir::OwningOpRef<rows::ProgramOp>>
-formsOf(mlir::ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
-        bool onlyLoops, std::vector<std::string> &notes, Problems &problems,
-        std::set<int64_t> *exactNodes = nullptr);
+/// The forms of a model.
+struct ModelForms {
+  /// Verified programs, the plain one first, loops last; the variants of each with reduction trees
+  /// of other shapes follow it. None if the machine cannot compute the model.
+  std::vector<mlir::OwningOpRef<rows::ProgramOp>> forms;
+  std::vector<std::string> notes; ///< of rows::LoweringOptions
+  Problems problems;              ///< at least one if there is no form
+  /// The nodes that round to the integers of ONNX in all programs, by their index.
+  std::set<int64_t> exactNodes;
+};
+
+/// Returns the forms of the function `main` of a module. With `onlyLoops` there is none but loops,
+/// if it has any.
+ModelForms formsOf(mlir::ModuleOp module, const format::Geometry &geometry,
+                   const rows::ModelInfo &model, bool onlyLoops);
 
 /// The programs of verified forms.
 std::vector<rows::Program> programsOf(const std::vector<mlir::OwningOpRef<rows::ProgramOp>> &forms);

@@ -100,14 +100,13 @@ std::optional<onnx::ValueInfoProto> CutTypes::imported(const std::string &name) 
     if (known.contains(tensor))
       how.inputShapes[tensor] = shape;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  ImportedModel info;
-  Problems problems;
-  const auto module = importProto(context, front, how, info, problems);
-  if (!module || info.outputs.size() != 1)
+  const Import import = importProto(context, front, how);
+  if (!import.module || import.info.outputs.size() != 1)
     return std::nullopt;
   for (const auto &[tensor, shape] : how.inputShapes)
     used.insert(tensor);
-  return declarationOf(name, dataTypeOf(info.outputs.front().type), info.outputs.front().shape);
+  return declarationOf(name, dataTypeOf(import.info.outputs.front().type),
+                       import.info.outputs.front().shape);
 }
 
 } // namespace sluice::frontend

@@ -16,11 +16,13 @@
 namespace sluice::frontend {
 namespace {
 
-/// Runs `body`; what it throws becomes a problem.
-template <typename Body> mlir::OwningOpRef<mlir::ModuleOp> guarded(Problems &problems, Body body) {
-  Report report(problems);
+/// Runs `body`, which fills an import; what it throws becomes a problem.
+template <typename Body> Import guarded(Body body) {
+  Import import;
+  Report report(import.problems);
   try {
-    return body();
+    body(import);
+    return import;
   } catch (const std::bad_alloc &) {
     report.add("E0103", "the model needs more memory than this machine has");
   } catch (const std::length_error &) {
@@ -28,32 +30,31 @@ template <typename Body> mlir::OwningOpRef<mlir::ModuleOp> guarded(Problems &pro
   } catch (const std::exception &error) {
     report.add(kInternalError, fmt::format("internal error in the importer: {}", error.what()));
   }
-  return nullptr;
+  import.module = nullptr;
+  return import;
 }
 
 } // namespace
 
-mlir::OwningOpRef<mlir::ModuleOp> importProto(mlir::MLIRContext &context,
-                                              const onnx::ModelProto &model,
-                                              const ImportOptions &options, ImportedModel &info,
-                                              Problems &problems) {
+Import importProto(mlir::MLIRContext &context, const onnx::ModelProto &model,
+                   const ImportOptions &options) {
   context.loadDialect<ir::SluiceDialect, mlir::func::FuncDialect>();
-  return guarded(problems, [&] {
+  return guarded([&](Import &import) {
     // The tables of a model say which integers its inputs may have, once they are known.
     constexpr int kMostImports = 4;
-    const ImportedModel empty = info;
     std::map<std::string, IntegerRange> ranges;
     for (int imports = 1;; ++imports) {
       Problems found;
-      Importer importer(context, options, info, found, ranges);
+      import.info = {};
+      Importer importer(context, options, import.info, found, ranges);
       mlir::OwningOpRef<mlir::ModuleOp> module = importer.run(model);
       const auto wanted = importer.wantedRanges();
       if (wanted == ranges || imports == kMostImports) {
-        problems.insert(problems.end(), found.begin(), found.end());
-        return module;
+        import.module = std::move(module);
+        import.problems = std::move(found);
+        return;
       }
       ranges = wanted;
-      info = empty;
     }
   });
 }
@@ -66,18 +67,19 @@ ImportOptions withDataFolder(ImportOptions options) {
   return options;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
-                                              const ImportOptions &options, ImportedModel &info,
-                                              Problems &problems) {
-  return guarded(problems, [&]() -> mlir::OwningOpRef<mlir::ModuleOp> {
-    Report report(problems);
-    std::unique_ptr<onnx::ModelProto> model = readModelFile(options.path, report);
+Import importModel(mlir::MLIRContext &context, const ImportOptions &options) {
+  return guarded([&](Import &import) {
+    Report report(import.problems);
+    const std::unique_ptr<onnx::ModelProto> model = readModelFile(options.path, report);
     if (!model)
-      return nullptr;
+      return;
     ImportOptions resolved = withDataFolder(options);
-    if (!resolved.cut.isEmpty() && !cutModel(*model, resolved, info.notes, report))
-      return nullptr;
-    return importProto(context, *model, resolved, info, problems);
+    std::vector<std::string> &notes = import.info.notes;
+    if (!resolved.cut.isEmpty() && !cutModel(*model, resolved, notes, report))
+      return;
+    Import made = importProto(context, *model, resolved);
+    made.info.notes.insert(made.info.notes.begin(), notes.begin(), notes.end());
+    import = std::move(made);
   });
 }
 

@@ -97,13 +97,17 @@ struct ImportedModel {
 /// Returns the options with the folder of the model as the one of external data, if they name none.
 ImportOptions withDataFolder(ImportOptions options);
 
-/// Imports the model at `options.path`. Returns null, and at least one problem
-/// (E01xx: reading, E02xx: operators), if anything in it is malformed or not
-/// supported. Never throws; loads the dialects it needs into `context`. The
-/// arguments and results of @main carry `sluice.name`, the operations a node
-/// location (compiler/dialect/sluice).
-mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
-                                              const ImportOptions &options, ImportedModel &info,
-                                              Problems &problems);
+/// An imported model. The module is null, and there is at least one problem (E01xx: reading, E02xx:
+/// operators), if anything in it is malformed or not supported.
+struct Import {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  ImportedModel info;
+  Problems problems;
+};
+
+/// Imports the model at `options.path`. Never throws; loads the dialects it needs into `context`.
+/// The arguments and results of @main carry `sluice.name`, the operations a node location
+/// (compiler/dialect/sluice).
+Import importModel(mlir::MLIRContext &context, const ImportOptions &options);
 
 } // namespace sluice::frontend

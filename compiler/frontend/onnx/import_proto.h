@@ -9,9 +9,7 @@ namespace sluice::frontend {
 
 /// As importModel; `options.path` is not read, `options.externalData` is where
 /// external data is (empty: nowhere).
-mlir::OwningOpRef<mlir::ModuleOp> importProto(mlir::MLIRContext &context,
-                                              const onnx::ModelProto &model,
-                                              const ImportOptions &options, ImportedModel &info,
-                                              Problems &problems);
+Import importProto(mlir::MLIRContext &context, const onnx::ModelProto &model,
+                   const ImportOptions &options);
 
 } // namespace sluice::frontend

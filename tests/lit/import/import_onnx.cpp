@@ -48,9 +48,7 @@ int main(int argc, char **argv) {
       options.path = word;
   }
   mlir::MLIRContext context;
-  sluice::frontend::ImportedModel info;
-  sluice::Problems problems;
-  auto module = sluice::frontend::importModel(context, options, info, problems);
+  auto [module, info, problems] = sluice::frontend::importModel(context, options);
   for (const sluice::Problem &problem : problems)
     print(problem);
   if (!module)

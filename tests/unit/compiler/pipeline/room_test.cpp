@@ -14,11 +14,9 @@ using format::Geometry;
 
 constexpr auto kLong = std::chrono::minutes(10);
 
-Problems lacking(const std::string &memory, uint64_t needed, uint64_t available,
-                 bool atLeast = false) {
-  Problem problem;
-  problem.reason = LacksMemory{memory, needed, available, atLeast};
-  return {problem};
+Lacks lacking(const std::string &memory, uint64_t needed, uint64_t available,
+              bool atLeast = false) {
+  return {{{memory, needed, available, atLeast}}};
 }
 
 /// A target of the user, smaller than all presets.
@@ -34,7 +32,7 @@ class Model {
 public:
   explicit Model(uint32_t blocks) : blocks(blocks) {}
 
-  RoomTrial operator()(const Geometry &target, Effort effort, Clock::time_point /*until*/) {
+  Verdict operator()(const Geometry &target, Effort effort, Clock::time_point /*until*/) {
     ++trials;
     if (target.lanes != 8 || target.name == "c2b8")
       return Rejected();
@@ -92,8 +90,8 @@ TEST(Room, MoreThanATargetFileMayHaveIsNotTried) {
 TEST(Room, TheSmallestPresetIsFound) {
   const TryGeometry larger = [](const Geometry &target, Effort effort, Clock::time_point) {
     if (target.lanes <= 8 || target.name == "c6b32")
-      return RoomTrial(Rejected());
-    return RoomTrial(Compiles{effort == Effort::Fast ? 9U : 7U});
+      return Verdict(Rejected());
+    return Verdict(Compiles{effort == Effort::Fast ? 9U : 7U});
   };
   const Room room =
       findRoom(small(), lacking("weight blocks", 900, 100), Effort::High, kLong, larger);
@@ -107,7 +105,7 @@ TEST(Room, TheSmallestPresetIsFound) {
 TEST(Room, AnotherMemoryThatIsLackingEndsTheSearch) {
   unsigned trials = 0;
   const Room room = findRoom(small(), lacking("instructions", 600, 512), Effort::Fast, kLong,
-                             [&](const Geometry &target, Effort, Clock::time_point) -> RoomTrial {
+                             [&](const Geometry &target, Effort, Clock::time_point) -> Verdict {
                                if (target.name != "small")
                                  return Rejected();
                                ++trials;
@@ -136,7 +134,7 @@ TEST(Room, WithoutTimeOnlyABoundIsOffered) {
 TEST(Room, WithoutTimeForMoreEffortTheCyclesAreThoseOfLess) {
   const Room room =
       findRoom(small(), lacking("weight blocks", 150, 100), Effort::High, kLong,
-               [](const Geometry &target, Effort effort, Clock::time_point) -> RoomTrial {
+               [](const Geometry &target, Effort effort, Clock::time_point) -> Verdict {
                  if (target.name != "small")
                    return Rejected();
                  if (effort == Effort::High)

@@ -184,7 +184,7 @@ void recordConditions(const Problems &problems) {
 
 Imported import(const Model &model, const ImportOptions &options) {
   Imported out;
-  out.module = importProto(*out.context, model.proto, options, out.info, out.problems);
+  static_cast<Import &>(out) = importProto(*out.context, model.proto, options);
   EXPECT_EQ(static_cast<bool>(out.module), out.problems.empty());
   recordConditions(out.problems);
   return out;
@@ -194,7 +194,7 @@ Imported importFile(const std::string &path, const ImportOptions &options) {
   Imported out;
   ImportOptions all = options;
   all.path = path;
-  out.module = importModel(*out.context, all, out.info, out.problems);
+  static_cast<Import &>(out) = importModel(*out.context, all);
   EXPECT_EQ(static_cast<bool>(out.module), out.problems.empty());
   return out;
 }

@@ -66,12 +66,13 @@ public:
 void setFiveAtOne(onnx::SparseTensorProto &sparse, int64_t extent);
 
 /// The result of an import.
-struct Imported {
+struct Context {
   std::unique_ptr<mlir::MLIRContext> context =
       std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  ImportedModel info;
-  Problems problems;
+};
+
+/// An import with its context, which ends after it.
+struct Imported : Context, Import {
 
   std::string text() const;     ///< the module as printed
   std::string messages() const; ///< one line per problem, see lineOf
