@@ -89,8 +89,10 @@ PinsByValue resolvePins(FunctionOpInterface function, const DataDimensionOptions
     } else {
       pins[value].emplace_back(name, axis);
     }
-    if (!message.empty())
-      report(result, "E0311", std::move(message), where);
+    if (message.empty())
+      continue;
+    report(result, "E0311", std::move(message), where);
+    result.problems.back().reason = WrongOption();
   }
   return pins;
 }

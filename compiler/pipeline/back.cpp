@@ -147,6 +147,7 @@ std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geome
       }
       Problem problem;
       problem.code = "E0601";
+      problem.reason = WrongOption();
       problem.message = fmt::format("--core-partition '{}={}': core {}, allowed: 0 to {}", node,
                                     fmt::join(cores, ","), core, geometry.cores - 1);
       problems.push_back(std::move(problem));

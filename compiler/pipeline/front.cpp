@@ -430,7 +430,8 @@ private:
         result.rewrites.push_back({rewrite.change, rewrite.cost == 0});
     result.dynamicProducts = found.dynamic;
     for (Problem problem : found.problems) {
-      problem.reason = NoLayout();
+      if (problem.isFor<Refused>())
+        problem.reason = NoLayout();
       problems.push_back(std::move(problem));
     }
     result.stopped = (options.limits && found.cost > options.limits->layoutCost) ||

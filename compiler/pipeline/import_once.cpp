@@ -94,6 +94,7 @@ Problems ImportOnce::optionsOfOnnx() const {
   const auto refuse = [&](const char *code, const char *message) {
     Problem &problem = found.emplace_back();
     problem.code = code;
+    problem.reason = WrongOption();
     problem.message = message;
   };
   if (!options.cut.isEmpty())

@@ -27,6 +27,8 @@ bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *rep
   if (const auto *wrong = std::get_if<format::FileProblem>(&target)) {
     Problem problem;
     problem.code = wrong->code;
+    if (!wrong->names.empty()) // the name is unknown
+      problem.reason = WrongOption();
     problem.message = wrong->message;
     problem.fixes = suggestion(options.target, wrong->names);
     problems.push_back(std::move(problem));

@@ -93,6 +93,7 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
       continue;
     Problem problem;
     problem.code = "E0601";
+    problem.reason = WrongOption();
     problem.message =
         fmt::format("--without-rewrite '{}' is unknown, allowed: {}", one, fmt::join(known, ", "));
     problem.fixes = suggestion(one, known);

@@ -22,6 +22,7 @@ bool isOfAllModels(std::string_view word) {
 Failure::Kind kindOf(const Problem &problem) {
   return problem.isFor<WrongProgram>()                          ? Failure::Kind::Wrong
          : isOfEngines(problem)                                 ? Failure::Kind::Engines
+         : problem.isFor<WrongOption>()                         ? Failure::Kind::Option
          : isFault(problem) || problem.isFor<LacksHostMemory>() ? Failure::Kind::Fault
                                                                 : Failure::Kind::Error;
 }
@@ -58,6 +59,7 @@ std::string Failure::text() const {
   const std::string when = stage.empty() ? "" : fmt::format(" in stage {}", stage);
   switch (kind) {
   case Kind::Error:
+  case Kind::Option:
   case Kind::Fault:
   case Kind::Engines:
     return code + (rule.empty() ? "" : fmt::format(" ({})", rule)) + node;

@@ -12,7 +12,8 @@ namespace sluice::reduce {
 
 struct Failure {
   enum class Kind : uint8_t {
-    Error,   ///< the compiler reports a problem of the model, the target or the command
+    Error,   ///< the compiler reports a problem of the model or the target
+    Option,  ///< an option does not suit the model, or one is missing
     Fault,   ///< the compiler reports a fault of its own, or that no memory is left
     Engines, ///< engines differ, or cannot run the program to its end
     Wrong,   ///< the program computes something else than the model

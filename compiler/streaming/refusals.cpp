@@ -19,6 +19,7 @@ Problem refusal(mlir::Location where, std::string message, std::vector<Fix> fixe
 Problem wrongOption(std::string message) {
   Problem problem;
   problem.code = "E0120";
+  problem.reason = WrongOption();
   problem.message = std::move(message);
   return problem;
 }

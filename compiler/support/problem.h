@@ -62,6 +62,9 @@ struct WrongShapes {};
 /// The compiler does not support a node: a part of the model without it may compile.
 struct NotSupported {};
 
+/// An option does not suit the model, or the model needs an option.
+struct WrongOption {};
+
 /// A model that no other way of compiling helps, or a command that cannot do what it is asked for.
 struct Refused {};
 
@@ -86,9 +89,9 @@ struct LacksInput {};
 
 /// Why there is a problem, with its figures. Code that reacts to a problem asks for this; the code
 /// of a problem is for the user.
-using Reason =
-    std::variant<Refused, LacksMemory, TooLong, NoLayout, WrongShapes, NotSupported, WrongProgram,
-                 EngineStops, EnginesDiffer, InternalError, LacksHostMemory, LacksInput>;
+using Reason = std::variant<Refused, LacksMemory, TooLong, NoLayout, WrongShapes, NotSupported,
+                            WrongOption, WrongProgram, EngineStops, EnginesDiffer, InternalError,
+                            LacksHostMemory, LacksInput>;
 
 /// One problem. Messages: lower case, no full stop, the value found and the
 /// value allowed.

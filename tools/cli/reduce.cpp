@@ -49,7 +49,9 @@ private:
   struct sigaction before[2]{};
 };
 
-bool isOurs(const Failure &failure) { return failure.kind != Failure::Kind::Error; }
+bool isOurs(const Failure &failure) {
+  return failure.kind != Failure::Kind::Error && failure.kind != Failure::Kind::Option;
+}
 
 class Reduce {
 public:
@@ -105,7 +107,7 @@ private:
       return fail("E0623", fmt::format("the model takes longer than {} s; allow more with "
                                        "--timeout, or reduce this with --keep timeout",
                                        options.timeout));
-    if (found->kind == Failure::Kind::Error && exitCodeOf(found->code) == Usage) {
+    if (found->kind == Failure::Kind::Option) {
       if (path() != "-")
         options.model.run("compiling", problems); // the flags are wrong: says what to do
       return !problems.empty() ? false : fail(found->code, found->message);

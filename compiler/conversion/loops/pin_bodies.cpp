@@ -93,6 +93,7 @@ Problems pinBodies(rows::Program &program, const std::vector<plan::Pin> &pins) {
                                   plan::coreList(cores[node])));
     Problem &problem = problems.emplace_back();
     problem.code = "E0418";
+    problem.reason = WrongOption();
     problem.message = fmt::format(
         "--core-partition pins {}, but {}", fmt::join(names, " and "),
         masks[group] == 0

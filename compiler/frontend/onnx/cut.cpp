@@ -12,8 +12,6 @@
 namespace sluice::frontend {
 namespace {
 
-constexpr ErrorCode kCut{"E0121"};
-
 /// Finds the part and reports what is wrong with it.
 class PartFinder {
 public:
@@ -27,10 +25,10 @@ public:
     checkNames(cut.outputs, "--outputs");
     for (const std::string &name : cut.outputs)
       if (stops.contains(name))
-        report.add(kCut, fmt::format("--inputs and --outputs both list {}", inQuotes(name)));
+        report.add(kWrongCut, fmt::format("--inputs and --outputs both list {}", inQuotes(name)));
       else if (graph.isInput(name))
-        report.add(kCut, fmt::format("--outputs lists {}, which is an input of the model",
-                                     inQuotes(name)));
+        report.add(kWrongCut, fmt::format("--outputs lists {}, which is an input of the model",
+                                          inQuotes(name)));
     if (report.count() != before)
       return std::nullopt;
     part.outputs = cut.outputs;
@@ -58,14 +56,14 @@ private:
     for (const std::string &name : names)
       if (!graph.has(name))
         report
-            .add(kCut,
+            .add(kWrongCut,
                  fmt::format("the model has no tensor {}, which {} lists", inQuotes(name), flag))
             .fixes = suggestion(name, graph.names());
       else if (graph.isConstant(name))
-        report.add(kCut, fmt::format("{} lists {}, which is a constant", flag, inQuotes(name)))
+        report.add(kWrongCut, fmt::format("{} lists {}, which is a constant", flag, inQuotes(name)))
             .fixes.push_back(fix("leave it out: every part that reads a constant has it"));
       else if (!seen.insert(name).second)
-        report.add(kCut, fmt::format("{} lists {} more than once", flag, inQuotes(name)));
+        report.add(kWrongCut, fmt::format("{} lists {} more than once", flag, inQuotes(name)));
   }
 
   /// Checks that the inputs are those that the outputs need.
@@ -78,15 +76,17 @@ private:
         return graph.needs({output}, stops).inputs.contains(all[i]);
       });
       report
-          .add(kCut, fmt::format("output {} needs input {} of the model, which --inputs does not "
-                                 "list",
-                                 inQuotes(*needing), inQuotes(all[i])))
+          .add(kWrongCut,
+               fmt::format("output {} needs input {} of the model, which --inputs does not "
+                           "list",
+                           inQuotes(*needing), inQuotes(all[i])))
           .fixes.push_back(fix("list it, or a tensor between the two",
                                fmt::format("--inputs {}", fmt::join(all, ","))));
     }
     for (const std::string &name : cut.inputs)
       if (!reach.stops.contains(name))
-        report.add(kCut, fmt::format("no output needs {}, which --inputs lists", inQuotes(name)))
+        report
+            .add(kWrongCut, fmt::format("no output needs {}, which --inputs lists", inQuotes(name)))
             .fixes.push_back(fix("leave it out, or list an output that depends on it"));
   }
 
@@ -102,13 +102,14 @@ private:
         continue;
       if (*inner == name)
         report
-            .add(kCut, fmt::format("input {} is an output of {}, which the compiled part needs",
-                                   inQuotes(name), textOf(*node)))
+            .add(kWrongCut,
+                 fmt::format("input {} is an output of {}, which the compiled part needs",
+                             inQuotes(name), textOf(*node)))
             .fixes.push_back(fix("list the other outputs of the node too, or its inputs"));
       else
         report
-            .add(kCut, fmt::format("input {} depends on {}, which the compiled part computes",
-                                   inQuotes(name), inQuotes(*inner)))
+            .add(kWrongCut, fmt::format("input {} depends on {}, which the compiled part computes",
+                                        inQuotes(name), inQuotes(*inner)))
             .fixes.push_back(fix(fmt::format("list {} in --inputs, or leave {} out",
                                              inQuotes(*inner), inQuotes(name))));
     }

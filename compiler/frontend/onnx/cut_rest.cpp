@@ -119,7 +119,7 @@ private:
     all.insert(all.end(), inner.begin(), inner.end());
     for (const std::string &name : inner)
       report
-          .add("E0121",
+          .add(kWrongCut,
                fmt::format("the rest of the model needs {}, which the compiled part computes",
                            inQuotes(name)))
           .fixes.push_back(
@@ -130,9 +130,9 @@ private:
     const auto found = std::ranges::find(results, name, &ImportedTensor::name);
     if (found != results.end())
       return declarationOf(name, dataTypeOf(found->type), found->shape);
-    report.add("E0121", fmt::format("the rest of the model needs {}, which the program does not "
-                                    "output",
-                                    inQuotes(name)));
+    report.add(kWrongCut, fmt::format("the rest of the model needs {}, which the program does not "
+                                      "output",
+                                      inQuotes(name)));
     return std::nullopt;
   }
 

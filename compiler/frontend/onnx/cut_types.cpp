@@ -76,7 +76,7 @@ CutTypes::ofInput(const std::string &name, std::vector<std::string> &notes, Repo
 
 Problem &CutTypes::reportUnknown(const std::string &name, Report &report) {
   Problem &problem = report.add(
-      "E0121", fmt::format("the model does not say the type and shape of {}", inQuotes(name)));
+      kWrongCut, fmt::format("the model does not say the type and shape of {}", inQuotes(name)));
   problem.notes.push_back("a node in front of it is not supported, so the compiler cannot infer "
                           "them");
   problem.fixes.push_back(

@@ -36,7 +36,8 @@ void Importer::blameReplaced(const std::vector<Replaced> &replaced, size_t befor
   if (replaced.empty() || first == problems.end())
     return;
   Problem blamed;
-  blamed.code = "E0112";
+  blamed.code = kWrongShape.text;
+  blamed.reason = WrongOption();
   blamed.message =
       fmt::format("the model does not allow the given extents: {}", fmt::join(texts, ", "));
   for (auto one = first; one != problems.end(); ++one)

@@ -21,17 +21,18 @@ void Importer::checkStates(const onnx::GraphProto &graph) {
   const auto check = [&](const std::string &name, const char *what,
                          const std::vector<std::string> &known, std::set<std::string> &before) {
     if (std::ranges::find(known, name) == known.end())
-      report.add("E0119", fmt::format("the model has no {} {}", what, inQuotes(name))).fixes =
+      report.add(kWrongState, fmt::format("the model has no {} {}", what, inQuotes(name))).fixes =
           suggestion(name, known);
     else if (!before.insert(name).second)
-      report.add("E0119", fmt::format("{} {} belongs to two states", what, inQuotes(name)));
+      report.add(kWrongState, fmt::format("{} {} belongs to two states", what, inQuotes(name)));
   };
   for (const auto &[input, output] : options.states) {
     check(input, "input", inputNames, seen);
     check(output, "output", outputNames, outputs);
   }
   if (!options.states.empty() && outputs.size() == outputNames.size())
-    report.add("E0119", "every output of the model is a state; at least one must go to the host");
+    report.add(kWrongState,
+               "every output of the model is a state; at least one must go to the host");
 }
 
 bool Importer::leavesOut(const onnx::GraphProto &graph, const std::string &output,
@@ -64,9 +65,10 @@ bool Importer::keep(const std::string &output, const Tensor &tensor) {
     return true; // reported where the input was lost
   const Shape &shape = input->second.shape;
   if (shape != tensor.shape) {
-    report.add("E0119", fmt::format("state output {} has shape {}, but state input {} has shape {}",
-                                    inQuotes(output), shapeText(tensor.shape),
-                                    inQuotes(pair->first), shapeText(shape)));
+    report.add(kWrongState,
+               fmt::format("state output {} has shape {}, but state input {} has shape {}",
+                           inQuotes(output), shapeText(tensor.shape), inQuotes(pair->first),
+                           shapeText(shape)));
     return true;
   }
   const auto state = states.find(pair->first);

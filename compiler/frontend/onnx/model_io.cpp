@@ -110,16 +110,16 @@ public:
   ResolvedInputs finish() {
     for (const auto &[name, shape] : options.inputShapes)
       if (initializers.count(name))
-        report.add("E0112",
+        report.add(kWrongShape,
                    fmt::format("cannot give a shape for {}: it is an initializer", inQuotes(name)));
       else if (std::find(names.begin(), names.end(), name) == names.end())
         applyToDimension(name, shape);
     for (const auto &[name, value] : options.bindings)
       if (initializers.count(name))
-        report.add("E0117",
+        report.add(kWrongBinding,
                    fmt::format("cannot give a value for {}: it is an initializer", inQuotes(name)));
       else if (std::find(names.begin(), names.end(), name) == names.end())
-        refuseName("E0117", name);
+        refuseName(kWrongBinding, name);
     for (Input &input : inputs)
       if (auto shape = extents(input))
         add(input, std::move(*shape));
@@ -140,7 +140,7 @@ private:
                                     inQuotes(name), dataTypeName(type)));
   }
 
-  void refuseName(const char *code, const std::string &name) {
+  void refuseName(ErrorCode code, const std::string &name) {
     report
         .add(code, fmt::format("the model has no input {}; its inputs are {}", inQuotes(name),
                                listText(names)))
@@ -154,8 +154,9 @@ private:
     if (!value || !value->shape)
       return shape;
     if (shape && *shape != *value->shape)
-      report.add("E0117", fmt::format("input {} is given shape {}, but its value has shape {}",
-                                      inQuotes(name), shapeText(*shape), shapeText(*value->shape)));
+      report.add(kWrongBinding,
+                 fmt::format("input {} is given shape {}, but its value has shape {}",
+                             inQuotes(name), shapeText(*shape), shapeText(*value->shape)));
     return &*value->shape;
   }
 
@@ -164,7 +165,7 @@ private:
     if (input.value) {
       auto made = boundTensor(input.name, *input.value, input.type, out.shape);
       if (const auto *wrong = std::get_if<std::string>(&made)) {
-        report.add("E0117", *wrong);
+        report.add(kWrongBinding, *wrong);
         return;
       }
       out.value = std::make_shared<const HostTensor>(std::move(std::get<HostTensor>(made)));
@@ -182,7 +183,7 @@ private:
     if (!shape)
       shape.emplace(user.size());
     if (shape->size() != user.size()) {
-      report.add("E0112",
+      report.add(kWrongShape,
                  fmt::format("input {} has shape {} of rank {}, but the given shape {} has rank {}",
                              inQuotes(name), text(*shape), shape->size(), shapeText(user),
                              user.size()));
@@ -192,10 +193,10 @@ private:
       Dimension &dim = (*shape)[axis];
       const Replaced replaced{name, axis, dim.extent, user[axis]};
       if (user[axis] < 0) {
-        report.add("E0112", fmt::format("{} is given as {}; it must not be negative",
-                                        axisText(axis, name), user[axis]));
+        report.add(kWrongShape, fmt::format("{} is given as {}; it must not be negative",
+                                            axisText(axis, name), user[axis]));
       } else if (dim.isFixed() && dim.extent != user[axis] && axis != 0) {
-        report.add("E0112", replaced.text());
+        report.add(kWrongShape, replaced.text());
       } else {
         if (dim.isFixed() && dim.extent != user[axis])
           resolved.replaced.push_back(replaced);
@@ -210,23 +211,23 @@ private:
   /// What is given for a name that no input has: the extent of a dimension.
   void applyToDimension(const std::string &name, const Shape &user) {
     if (dimensions.empty()) {
-      refuseName("E0112", name);
+      refuseName(kWrongShape, name);
     } else if (!dimensions.contains(name)) {
       const std::vector<std::string> known(dimensions.begin(), dimensions.end());
       std::vector<std::string> all = names;
       all.insert(all.end(), known.begin(), known.end());
       report
-          .add("E0112",
+          .add(kWrongShape,
                fmt::format(
                    "the model has no input or dimension {}; its inputs are {}, its dimensions {}",
                    inQuotes(name), listText(names), listText(known)))
           .fixes = suggestion(name, all);
     } else if (user.size() != 1) {
-      report.add("E0112", fmt::format("dimension {} is given {} extents; it needs 1",
-                                      inQuotes(name), user.size()));
+      report.add(kWrongShape, fmt::format("dimension {} is given {} extents; it needs 1",
+                                          inQuotes(name), user.size()));
     } else if (user.front() < 0) {
-      report.add("E0112", fmt::format("dimension {} is given as {}; it must not be negative",
-                                      inQuotes(name), user.front()));
+      report.add(kWrongShape, fmt::format("dimension {} is given as {}; it must not be negative",
+                                          inQuotes(name), user.front()));
     } else {
       bind(name, user.front(), "by its name");
     }
@@ -236,7 +237,7 @@ private:
   void bind(const std::string &dimension, int64_t extent, const std::string &where) {
     auto [entry, isNew] = bound.emplace(dimension, std::make_pair(extent, where));
     if (!isNew && entry->second.first != extent)
-      report.add("E0112",
+      report.add(kWrongShape,
                  fmt::format("dimension {} has two extents, {} {} and {} {}", inQuotes(dimension),
                              entry->second.first, entry->second.second, extent, where));
   }
@@ -245,7 +246,7 @@ private:
     std::string name = inQuotes(input.name);
     if (!input.shape) {
       Problem &problem =
-          report.add("E0111", fmt::format("input {} has no shape in the model", name));
+          report.add(kNeedsShape, fmt::format("input {} has no shape in the model", name));
       problem.fixes.push_back(
           fix("give its shape", fmt::format("--input-shape {}=...", input.name)));
       return std::nullopt;
@@ -265,8 +266,9 @@ private:
     if (free && isAsked(*input.shape))
       return std::nullopt;
     if (free) {
-      Problem &problem = report.add(
-          "E0111", fmt::format("input {} has dynamic dimensions in its shape {}", name, declared));
+      Problem &problem =
+          report.add(kNeedsShape, fmt::format("input {} has dynamic dimensions in its shape {}",
+                                              name, declared));
       const std::string flag = shapeFlag(input, "1");
       problem.fixes.push_back(fix("give every extent, for example with " + flag, flag));
       return std::nullopt;

@@ -16,6 +16,8 @@ Reason reasonOf(ErrorCode::Kind kind) {
     return WrongShapes();
   case ErrorCode::Kind::NotSupported:
     return NotSupported();
+  case ErrorCode::Kind::WrongOption:
+    return WrongOption();
   case ErrorCode::Kind::InternalError:
     return InternalError();
   }

@@ -16,7 +16,7 @@ using Shape = std::vector<int64_t>;
 /// The code of a problem, and its reason.
 struct ErrorCode {
   /// Of a problem of the importer.
-  enum class Kind : uint8_t { Refused, WrongShapes, NotSupported, InternalError };
+  enum class Kind : uint8_t { Refused, WrongShapes, NotSupported, WrongOption, InternalError };
 
   std::string_view text; ///< "E0205"
   Kind kind = Kind::Refused;
@@ -30,6 +30,16 @@ inline constexpr ErrorCode kUnknownOperator{"E0201", ErrorCode::Kind::NotSupport
 inline constexpr ErrorCode kNotSupported{"E0205", ErrorCode::Kind::NotSupported};
 /// A node contradicts its operator, by the shapes or values of its operands.
 inline constexpr ErrorCode kShapes{"E0206", ErrorCode::Kind::WrongShapes};
+/// The model needs --input-shape.
+inline constexpr ErrorCode kNeedsShape{"E0111", ErrorCode::Kind::WrongOption};
+/// --input-shape does not suit the model.
+inline constexpr ErrorCode kWrongShape{"E0112", ErrorCode::Kind::WrongOption};
+/// --bind does not suit the model.
+inline constexpr ErrorCode kWrongBinding{"E0117", ErrorCode::Kind::WrongOption};
+/// --state does not suit the model.
+inline constexpr ErrorCode kWrongState{"E0119", ErrorCode::Kind::WrongOption};
+/// --inputs and --outputs do not suit the model.
+inline constexpr ErrorCode kWrongCut{"E0121", ErrorCode::Kind::WrongOption};
 /// The importer fails.
 inline constexpr ErrorCode kInternalError{"E0199", ErrorCode::Kind::InternalError};
 

@@ -28,6 +28,7 @@ bool means(const Pin &pin, const format::SourceNode &node) {
 Problem refusal(const Pin &pin, const std::string &why) {
   Problem problem;
   problem.code = "E0418";
+  problem.reason = WrongOption();
   problem.message = fmt::format("--core-partition '{}={}': {}", pin.node, coreList(pin.cores), why);
   return problem;
 }
@@ -60,6 +61,7 @@ void findConflicts(const Graph &graph, const Work &work, const NodeCores &cores,
       continue;
     Problem problem;
     problem.code = "E0418";
+    problem.reason = WrongOption();
     problem.message =
         fmt::format("--core-partition pins {}, but they share rows that one core computes",
                     fmt::join(kept, " and "));

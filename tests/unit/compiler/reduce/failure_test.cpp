@@ -65,6 +65,29 @@ TEST(Failure, TellsWrongValuesFromStalls) {
   EXPECT_FALSE(failureOf(wrong).isLike(failureOf(stall)));
 }
 
+TEST(Failure, IsOfAKindByItsReason) {
+  const auto kindOf = [](Reason reason) {
+    Problem problem;
+    problem.code = "E0302"; // says nothing here
+    problem.reason = std::move(reason);
+    return failureOf(problem).kind;
+  };
+  EXPECT_EQ(kindOf(NoLayout()), Failure::Kind::Error);
+  EXPECT_EQ(kindOf(WrongOption()), Failure::Kind::Option);
+  EXPECT_EQ(kindOf(InternalError()), Failure::Kind::Fault);
+  EXPECT_EQ(kindOf(LacksHostMemory()), Failure::Kind::Fault);
+  EXPECT_EQ(kindOf(EngineStops()), Failure::Kind::Engines);
+  EXPECT_EQ(kindOf(EnginesDiffer()), Failure::Kind::Engines);
+  EXPECT_EQ(kindOf(WrongProgram()), Failure::Kind::Wrong);
+}
+
+TEST(Failure, IsOfTheKindThatTheUserNames) {
+  EXPECT_EQ(kindNamed("E0614"), Failure::Kind::Engines);
+  EXPECT_EQ(kindNamed("E0498"), Failure::Kind::Wrong);
+  EXPECT_EQ(kindNamed("wrong"), Failure::Kind::Wrong);
+  EXPECT_EQ(kindNamed("E0302"), Failure::Kind::Error);
+}
+
 TEST(Failure, NamesSignalAndStage) {
   Failure crash;
   crash.kind = Failure::Kind::Crash;
