@@ -64,4 +64,13 @@ struct Graph {
   uint64_t parameters = 0;
 };
 
+/// The rows in which other cores add parts of the sum of a row; the row adds the first of them.
+/// Empty where one core computes the whole sum.
+inline std::vector<RowId> partsOfSum(const Graph &graph, const Row &row) {
+  std::vector<RowId> parts;
+  for (RowId part = row.b; part != kNoRow && graph.rows[part].wide; part = graph.rows[part].b)
+    parts.push_back(part);
+  return parts;
+}
+
 } // namespace sluice::rows

@@ -53,15 +53,13 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
     Terms now, then;
     add(now, row, true);
     add(then, before, false);
-    if (row.b != kNoRow && split.rows[row.b].wide) {
+    if (const std::vector<RowId> parts = rows::partsOfSum(split, row); !parts.empty()) {
       if (row.kind != RowKind::Linear || row.step.alu1 != isa::Alu::Add ||
           row.step.rhs1 != isa::Rhs1::B || row.c != kNoRow)
         return fmt::format("row {} does not add its second part", original[id]);
-      RowId first = row.b;
-      add(now, split.rows[first], true);
-      while (split.rows[first].b != kNoRow && split.rows[split.rows[first].b].wide)
-        add(now, split.rows[first = split.rows[first].b], true);
-      const Row &part = split.rows[first];
+      for (const RowId part : parts)
+        add(now, split.rows[part], true);
+      const Row &part = split.rows[parts.back()];
       row.step.alu1 = part.step.alu1;
       row.step.rhs1 = before.step.rhs1;
       row.step.bBroadcast = part.step.bBroadcast;

@@ -152,14 +152,6 @@ std::string_view nameOf(isa::Alu merge) {
   return merge == isa::Alu::Max ? "max" : merge == isa::Alu::Min ? "min" : "product";
 }
 
-/// The cores that compute the sum of a row in parts.
-uint64_t coresOfSum(const Graph &graph, const Row &row) {
-  uint64_t cores = 1;
-  for (RowId part = row.b; part != kNoRow && graph.rows[part].wide; part = graph.rows[part].b)
-    ++cores;
-  return cores;
-}
-
 /// The splits and trees by which a stage's rows come from its operations.
 std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
                                       const ExplainedStage &stage, const std::vector<RowId> &rows) {
@@ -170,7 +162,7 @@ std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
     const Row &row = graph.rows[id];
     if (row.kind == RowKind::Linear) {
       (row.wide ? parts : sums) += 1;
-      const uint64_t together = row.wide ? 1 : coresOfSum(graph, row);
+      const uint64_t together = row.wide ? 1 : 1 + rows::partsOfSum(graph, row).size();
       split += together > 1;
       most = std::max(most, together);
       products = std::max<uint64_t>(products, work[id].terms.size());
