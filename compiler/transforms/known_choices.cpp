@@ -90,25 +90,26 @@ void KnownChoices::findChoices() {
     if (isKnown(op.getResult(0)))
       continue;
     if (auto select = llvm::dyn_cast<arith::SelectOp>(op); select && isKnown(select.getCondition()))
-      add(op, select.getCondition(), [](double value) { return value != 0 ? 1U : 2U; });
+      add(op, valuesOf(select.getCondition()), [](double value) { return value != 0 ? 1U : 2U; });
     if (!llvm::isa<arith::MulFOp>(op))
       continue;
     // x * 1 is x; x * 0 is not 0 where x is infinite.
-    for (const unsigned other : {0U, 1U})
-      if (isKnown(op.getOperand(1 - other)) && isMask(op.getOperand(1 - other)))
-        add(op, op.getOperand(1 - other), [&](double value) { return value == 1 ? other : kOpen; });
+    for (const unsigned other : {0U, 1U}) {
+      const Value mask = op.getOperand(1 - other);
+      if (!llvm::isa<BlockArgument>(mask) || !isKnown(mask))
+        continue;
+      const std::vector<double> values = valuesOf(mask);
+      if (llvm::all_of(values, [](double value) { return value == 0 || value == 1; }))
+        add(op, values, [&](double value) { return value == 1 ? other : kOpen; });
+    }
   }
 }
 
-/// Whether a scalar is an operand that is 0 or 1 everywhere.
-bool KnownChoices::isMask(Value scalar) const {
-  return llvm::isa<BlockArgument>(scalar) &&
-         llvm::all_of(valuesOf(scalar), [](double value) { return value == 0 || value == 1; });
-}
-
-void KnownChoices::add(Operation &op, Value by, llvm::function_ref<unsigned(double)> operandFor) {
+/// Adds the choice of an operation by known values.
+void KnownChoices::add(Operation &op, llvm::ArrayRef<double> values,
+                       llvm::function_ref<unsigned(double)> operandFor) {
   Choice choice{&op, {}};
-  for (const double value : valuesOf(by))
+  for (const double value : values)
     choice.operand.push_back(operandFor(value));
   choices.push_back(std::move(choice));
 }

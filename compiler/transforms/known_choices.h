@@ -56,8 +56,8 @@ private:
 
   [[nodiscard]] MapOp map() const { return owner; }
   void findChoices();
-  void add(mlir::Operation &op, mlir::Value by, llvm::function_ref<unsigned(double)> operandFor);
-  [[nodiscard]] bool isMask(mlir::Value scalar) const;
+  void add(mlir::Operation &op, llvm::ArrayRef<double> values,
+           llvm::function_ref<unsigned(double)> operandFor);
   [[nodiscard]] std::vector<double> valuesOf(mlir::Value scalar) const;
   [[nodiscard]] bool isKnown(mlir::Value scalar) const;
   [[nodiscard]] mlir::Value resolved(mlir::Value scalar, const Outcomes &outcomes) const;
