@@ -13,6 +13,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/ops.h"
 #include "compiler/support/problem.h"
+#include "hw/numerics/bf16.h"
 
 using namespace mlir;
 
@@ -26,7 +27,6 @@ using Shared = std::shared_ptr<const Tensor>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLargestBf16 = 0x1.FEp127;
 /// Constants of so many elements all together are kept from one run to the next.
 constexpr int64_t kMostKept = 1 << 21;
 
@@ -296,7 +296,7 @@ Spread Evaluator::constant(Operation &op) {
     rounding.round(rounded);
     for (size_t i = 0; i < rounded.values.size(); ++i) // a constant stays finite
       if (std::isinf(rounded.values[i]) && std::isfinite(spread.exact().values[i]))
-        rounded.values[i] = std::copysign(kLargestBf16, rounded.values[i]);
+        rounded.values[i] = std::copysign(double{numerics::kLargestBf16}, rounded.values[i]);
     const bool same = rounded.values == spread.exact().values;
     spread.variants.push_back(same ? spread.variants.front() : shared(std::move(rounded)));
   }

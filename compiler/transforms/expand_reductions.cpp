@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/view_patterns.h"
+#include "hw/numerics/bf16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -27,7 +28,8 @@ public:
     const Value peak =
         map(reduce(Monoid::Max, x), [](OpBuilder &b, Location where, ValueRange v) -> Value {
           return b.create<arith::MaximumFOp>(
-              where, v[0], b.create<arith::ConstantOp>(where, b.getF32FloatAttr(-0x1.FEp127F)));
+              where, v[0],
+              b.create<arith::ConstantOp>(where, b.getF32FloatAttr(numerics::kLowestBf16)));
         });
     const Value power =
         map({x, broadcast(peak)}, [](OpBuilder &b, Location where, ValueRange v) -> Value {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
+#include "hw/numerics/bf16.h"
 #include "tools/cli/table.h"
 #include "tools/cli/tensor_error.h"
 
@@ -14,8 +15,6 @@ namespace sluice::cli {
 namespace {
 
 using check::TensorError;
-
-constexpr double kLargestBf16 = 0x1.FEp127;
 
 Json numberJson(double value) { return std::isfinite(value) ? Json(value) : Json("inf"); }
 
@@ -34,7 +33,7 @@ Json nodeJson(const NodeRef &node) {
 std::optional<double> doublings(const TensorError &tensor) {
   if (tensor.magnitude == 0)
     return std::nullopt;
-  return std::log2(kLargestBf16 / tensor.magnitude);
+  return std::log2(numerics::kLargestBf16 / tensor.magnitude);
 }
 
 std::string snrText(const std::optional<double> &snr) {

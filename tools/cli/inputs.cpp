@@ -11,6 +11,7 @@
 
 #include "compiler/support/problem_text.h"
 #include "compiler/support/suggestion.h"
+#include "hw/numerics/bf16.h"
 #include "runtime/api/element.h"
 #include "runtime/api/packing.h"
 #include "tools/cli/command_output.h"
@@ -213,11 +214,10 @@ std::string overflowText(const io::Tensor &tensor) {
       first = i;
   if (count == 0)
     return "";
-  constexpr uint16_t kLargest = 0x7F7F;
   return fmt::format("{} value{} beyond the range of bf16 ({:.6g}), which become{} infinite; {} "
                      "{:.6g} at {}",
-                     count, count == 1 ? "" : "s", runtime::floatFromBf16(kLargest),
-                     count == 1 ? "s" : "", count == 1 ? "it is" : "the first is", values[first],
+                     count, count == 1 ? "" : "s", numerics::kLargestBf16, count == 1 ? "s" : "",
+                     count == 1 ? "it is" : "the first is", values[first],
                      placeText(first, tensor.shape));
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/dialect/sluice/monoids.h"
+#include "hw/numerics/bf16.h"
 
 namespace sluice::rows {
 namespace {
@@ -75,7 +76,7 @@ bool hasNumbersBeyond(const GraphBuilder &graph, const Part &part) {
 /// Whether no lane beyond the elements can be the maximum.
 bool isLowestBeyond(const GraphBuilder &graph, RowId row, uint32_t used) {
   const RowFacts facts = graph.facts(row, used);
-  return facts.padding == LaneValues::known(kLowest) && facts.elements.isFinite();
+  return facts.padding == LaneValues::known(numerics::kLowestBf16) && facts.elements.isFinite();
 }
 
 /// The part with this value in the lanes beyond its elements.

@@ -7,9 +7,6 @@
 
 namespace sluice::rows {
 
-/// The lowest finite bf16 number: no element is below it.
-inline constexpr float kLowest = -0x1.FEp127F;
-
 /// A reduction on indices. The kept axes stay in order, so it is the same with
 /// and without keepdims.
 struct Reduction {

@@ -11,6 +11,7 @@
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "hw/numerics/bf16.h"
 
 using namespace mlir;
 
@@ -256,7 +257,8 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
         row.bias.clear();
       if (!row.bias.empty() && count < static_cast<size_t>(lanes) && isMaximised) {
         row.bias.resize(lanes);
-        std::fill(row.bias.begin() + static_cast<ptrdiff_t>(count), row.bias.end(), kLowest);
+        std::fill(row.bias.begin() + static_cast<ptrdiff_t>(count), row.bias.end(),
+                  numerics::kLowestBf16);
       }
       // Where there is a bias, it costs nothing to take back what rounding the weights does to a
       // typical input: errors of a row share their sign. But an input need not be typical: where

@@ -8,6 +8,7 @@
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/known_integers.h"
+#include "hw/numerics/bf16.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -123,7 +124,8 @@ mlir::Value restOfDivision(const Scalars &s, mlir::ValueRange x) {
   };
   const mlir::Value dividend = s.magnitude(x[0]);
   // Nothing is left of 0 * infinity: an infinite divisor is a large one.
-  const mlir::Value divisor = s.make<arith::MinimumFOp>(s.magnitude(x[1]), s.constant(0x1.FEp127F));
+  const mlir::Value divisor =
+      s.make<arith::MinimumFOp>(s.magnitude(x[1]), s.constant(numerics::kLargestBf16));
   const mlir::Value guess = choose(P::OLT, dividend, divisor, s.constant(0),
                                    s.make<math::FloorOp>(s.div(dividend, divisor)));
   const mlir::Value least =

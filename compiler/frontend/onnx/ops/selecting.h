@@ -5,12 +5,12 @@
 #include <functional>
 
 #include "compiler/frontend/onnx/emitter.h"
+#include "hw/numerics/bf16.h"
 
 namespace sluice::frontend::ops {
 
-/// The lowest finite bf16 number, below every number that the accelerator computes with. Minus
-/// infinity could not be added to what is moved from lane to lane.
-inline constexpr float kLowest = -0x1.FEp127F;
+/// Stands for minus infinity, which could not be added to elements that move from lane to lane.
+inline constexpr float kLowest = numerics::kLowestBf16;
 
 /// A constant of zeros and ones: element `flat` of `shape` is 1 where `test` says so.
 Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test);
