@@ -205,7 +205,7 @@ private:
         fail(fmt::format("output '{}' is {:.6g} at {} behind a reset, and {:.6g} at first",
                          oracle.outputs()[i].name, *differs.in2,
                          indexText(element, program.models.front().outputs[i].shape), *differs.in1),
-             i);
+             i, layerErrors({steps, {inputs}}));
         return false;
       }
     return true;
@@ -284,8 +284,8 @@ private:
         outcome.largestError = std::max(outcome.largestError, judgement.largestError);
         continue;
       }
-      if (!layers && streamed == nullptr)
-        layers = layerErrors();
+      if (!layers)
+        layers = layerErrors({evidence.steps});
       if (layers && isRight(*layers, oracle.outputs()[one.output].name))
         continue;
       const Wrong &worst = *judgement.worst;
@@ -331,12 +331,15 @@ private:
     outcome.evidence = evidence;
   }
 
-  /// The errors of all tensors with the inputs of the evidence.
-  [[nodiscard]] std::optional<LayerErrors> layerErrors() const {
+  /// Returns the errors of all tensors with these inputs, behind a reset each; nothing of a
+  /// streamed model.
+  [[nodiscard]] std::optional<LayerErrors> layerErrors(std::vector<Steps> samples) const {
+    if (streamed != nullptr)
+      return std::nullopt;
     LayerOptions layers;
     layers.movesElements = options.movesElements;
     layers.exactNodes = options.exactNodes;
-    layers.samples.push_back(evidence.steps);
+    layers.samples = std::move(samples);
     auto compared = compareLayers(oracle, program, layers);
     auto *errors = std::get_if<LayerErrors>(&compared);
     return errors ? std::optional(std::move(*errors)) : std::nullopt;

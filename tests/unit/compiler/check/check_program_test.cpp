@@ -130,6 +130,28 @@ TEST(CheckProgram, NoticesAStateThatAResetDoesNotClear) {
           "internal error: output 'y' is .* at \\[0, .\\] behind a reset, and .* at first"));
 }
 
+TEST(CheckProgram, NamesTheTensorThatAResetDoesNotClear) {
+  auto result =
+      compiled("func.func @main(%x: tensor<1x8xf32>) -> tensor<1xf32> {\n"
+               "  %s = sluice.state : tensor<1x8xf32>\n"
+               "  %n = sluice.map (%a = %s, %b = %x) : (tensor<1x8xf32>, tensor<1x8xf32>) "
+               "-> tensor<1x8xf32> {\n    %c = arith.constant 0.5 : f32\n"
+               "    %0 = arith.mulf %a, %c : f32\n    %1 = arith.addf %0, %b : f32\n"
+               "    sluice.yield %1\n  }\n"
+               "  %k = sluice.keep %n in %s : (tensor<1x8xf32>, tensor<1x8xf32>) -> "
+               "tensor<1x8xf32>\n"
+               "  %y = sluice.reduce max %k axes [1] : (tensor<1x8xf32>) -> "
+               "tensor<1xf32>\n  return %y : tensor<1xf32>\n}\n",
+               "keptbefore");
+  result.program.state.places.clear();
+  const Outcome outcome = checkProgram(*result.oracle, result.program, nullptr, Options(), nullptr);
+  ASSERT_TRUE(outcome.problem);
+  EXPECT_THAT(outcome.problem->message, HasSubstr(" behind a reset, and "));
+  EXPECT_THAT(outcome.problem->notes, Contains("the first tensor that differs is 'n'"));
+  ASSERT_TRUE(outcome.problem->node);
+  EXPECT_EQ(outcome.problem->node->name, "n");
+}
+
 TEST(CheckProgram, ComparesStreamsWithTheWholeSequence) {
   // The mean of a position and the one before.
   const auto means = [](const std::string &weight) {
