@@ -56,8 +56,9 @@ void nameRows(const plan::Plan &plan, CompileResult &result) {
         program.computedRows.push_back({core, i, rules});
 }
 
-/// Plan -> core dialect -> program; with Stage::Core only the text.
-bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &problems) {
+/// Plan -> core dialect, whose text is kept with Stage::Core, and -> program up to Stage::Program.
+bool emit(const plan::Plan &plan, Stage kept, Stage last, CompileResult &result,
+          Problems &problems) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   const mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
@@ -66,12 +67,13 @@ bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &
   const mlir::OwningOpRef<core::ProgramOp> program = conversion::toCore(context, plan);
   if (!program)
     return false;
-  if (stage == Stage::Core) {
+  if (kept == Stage::Core) {
     llvm::raw_string_ostream stream(result.text);
     (*program)->print(stream);
     stream << '\n';
-    return true;
   }
+  if (last == Stage::Core)
+    return true;
   if (!core::emitInstructions(*program, result.program))
     return false;
   nameRows(plan, result);
@@ -183,11 +185,12 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
     return false;
   forms.clear();
   result.explanation = std::move(plan.explanation);
-  if (options.stage == Stage::Plan) {
+  const bool isMeasured =
+      options.measuresChoices && (result.hasSplitChoices || !options.splitChoices);
+  const Stage last = isMeasured ? Stage::Program : options.stage;
+  if (options.stage == Stage::Plan)
     result.text = std::move(plan.text);
-    return true;
-  }
-  if (result.stopped)
+  if (last == Stage::Plan || result.stopped)
     return true;
 
   result.program = std::move(plan.program);
@@ -204,18 +207,18 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
   result.program.options = optionText(options, geometry.name);
   if (options.progress)
     options.progress->stage("writing the program");
-  if (!emit(plan, options.stage, result, problems)) {
+  if (!emit(plan, options.stage, last, result, problems)) {
     if (problems.empty())
       problems.push_back(internalError("the program could not be written"));
     return false;
   }
-  if (options.stage == Stage::Core)
+  if (last == Stage::Core)
     return true;
   for (const format::FileProblem &wrong : format::check(result.program))
     problems.push_back(internalError(wrong.message));
   if (options.progress)
     options.progress->stage("measuring");
-  return problems.empty() && (!options.measure || measure(result, problems));
+  return problems.empty() && (!(options.measure || isMeasured) || measure(result, problems));
 }
 
 } // namespace sluice::pipeline

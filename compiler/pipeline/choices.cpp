@@ -36,21 +36,14 @@ Compilation compileChoices(const CompileOptions &options, ImportOnce &imported, 
     return compileOneWay(options, imported, repairs);
   CompileOptions how = options;
   how.measure |= options.stage == Stage::Program;
+  how.measuresChoices = true;
   Compilation split = compileOneWay(how, imported, repairs);
   if (!split.result.hasSplitChoices || split.result.interrupted)
     return split;
-  how.stage = Stage::Program;
-  how.measure = true;
-  if (options.stage != Stage::Program)
-    split = compileOneWay(how, imported, repairs);
   how.splitChoices = false;
   Compilation whole = compileOneWay(how, imported, repairs);
   const bool isWhole = isFaster(whole, split);
   Compilation &best = isWhole ? whole : split;
-  how.splitChoices = !isWhole && options.splitChoices;
-  how.stage = options.stage;
-  if (options.stage != Stage::Program && best.compiles())
-    best = compileOneWay(how, imported, repairs);
   addLoser(best.result, isWhole ? split : whole,
            isWhole ? "selects by constants as slices" : "selects by constants as they are");
   return std::move(best);

@@ -86,6 +86,9 @@ struct CompileOptions {
   std::vector<std::string> withoutRewrites; ///< --without-rewrite
   /// Selects by known conditions become slices where a whole row selects the same operand.
   bool splitChoices = true;
+  /// A model whose selects can become slices is compiled to the program whatever `stage` is, and
+  /// the text of `stage` is kept.
+  bool measuresChoices = false;
   std::string externalDataDir; ///< empty: the model's folder
   std::string modelName;       ///< empty: the file's stem
   Stage stage = Stage::Program;
