@@ -121,7 +121,8 @@ def write_search(site):
     titles = {one["location"]: one["title"] for one in docs if "#" not in one["location"]}
     sections = [(one["location"], titles[one["location"].split("#")[0]], one["title"], " ".join(one["text"].split()))
                 for one in docs if "#" in one["location"]] # the text of a page is that of its sections
-    (site / "search/index.js").write_text(f"const SECTIONS = {json.dumps(sections)};\n")
+    # "var": the page loads the script again if the first time failed.
+    (site / "search/index.js").write_text(f"var SECTIONS = {json.dumps(sections)};\n")
     index.unlink()
     shutil.copy(LUNR, site / "search/lunr.js")
 

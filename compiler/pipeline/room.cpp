@@ -101,8 +101,12 @@ private:
     return trial;
   }
 
-  /// Whether a preset may have room: it holds no less in any memory that the model lacks.
+  /// Whether a preset may have room: it holds no less in any memory that the model lacks. A smaller
+  /// machine, which takes more cycles, is not what the user looks for.
   [[nodiscard]] bool mayHaveRoom(const Geometry &other) const {
+    if (other.lanes <= geometry.lanes && other.cores <= geometry.cores &&
+        (other.lanes < geometry.lanes || other.cores < geometry.cores))
+      return false;
     const bool sameRows = other.lanes == geometry.lanes && other.cores == geometry.cores;
     return std::ranges::all_of(lacking, [&](const LacksMemory &one) {
       const Memory *memory = memoryOf(one.memory);

@@ -101,7 +101,7 @@ class Room(Refusal):
             error[E0401]: the model does not fit small: its weights need at least 11 weight blocks, 5 more than the 6 of all cores
               --> m.onnx
              note: node 0 'fc0' (MatMul) needs at least 11 weight blocks
-             help: compiles for target 'ecp5-85f' in 88 cycles (--target ecp5-85f, verified, 54 more)
+             help: compiles for target 'c2b8' in 34 cycles (--target c2b8, verified)
              help: compiles with "weight_blocks": 8 instead of 3 in a target file in 34 cycles (verified)
              help: use a target with more weight blocks or more cores
             """, target=self.target("small", weight_blocks=3), flags=LONG)

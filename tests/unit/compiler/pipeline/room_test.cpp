@@ -89,7 +89,7 @@ TEST(Room, MoreThanATargetFileMayHaveIsNotTried) {
 
 TEST(Room, TheSmallestPresetIsFound) {
   const TryGeometry larger = [](const Geometry &target, Effort effort, Clock::time_point) {
-    if (target.lanes <= 8 || target.name == "c6b32")
+    if (target.lanes == 8 || target.name == "c6b32")
       return Verdict(Rejected());
     return Verdict(Compiles{effort == Effort::Fast ? 9U : 7U});
   };
@@ -100,6 +100,19 @@ TEST(Room, TheSmallestPresetIsFound) {
   EXPECT_EQ(room.preset->program.cycles, 7U);
   EXPECT_EQ(room.preset->program.effort, Effort::High);
   EXPECT_FALSE(room.change);
+}
+
+TEST(Room, NoSmallerMachineIsOffered) {
+  const TryGeometry smaller = [](const Geometry &target, Effort, Clock::time_point) {
+    return target.name == "ecp5-85f" ? Verdict(Compiles{9}) : Verdict(Rejected());
+  };
+  EXPECT_FALSE(
+      findRoom(small(), lacking("weight blocks", 900, 100), Effort::Fast, kLong, smaller).preset);
+  Geometry one = small(); // of the same lanes and cores
+  one.lanes = 4;
+  one.cores = 1;
+  EXPECT_TRUE(
+      findRoom(one, lacking("weight blocks", 900, 100), Effort::Fast, kLong, smaller).preset);
 }
 
 TEST(Room, AnotherMemoryThatIsLackingEndsTheSearch) {
