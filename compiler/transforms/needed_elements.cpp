@@ -79,7 +79,7 @@ void NeededElements::add(Operation &op) {
     return;
   }
   auto map = llvm::dyn_cast<MapOp>(op);
-  if (map)
+  if (map && !shapeOf(map.getResult()).empty()) // a single element has no rows to choose for
     if (const auto choices = KnownChoices::of(map, *dataDim(map.getResult()), /*lanes=*/1)) {
       addChosen(map, *choices, needed);
       return;

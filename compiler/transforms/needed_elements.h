@@ -11,7 +11,8 @@ namespace sluice::ir {
 class KnownChoices;
 
 /// For each value of a function, boxes that contain all elements that a result or a state depends
-/// on. They follow from the pieces of views and from the index spaces of other operations.
+/// on. They follow from the pieces of views, from the index spaces of other operations, and from
+/// the choices that constants make in maps.
 class NeededElements {
 public:
   using Boxes = llvm::SmallVector<space::Region, 2>;

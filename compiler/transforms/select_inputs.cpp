@@ -184,8 +184,8 @@ private:
              space::wholeOf(shapeOf(op->getResult(0))).size() <= kMostElements;
     };
     if (llvm::all_of(whole.getUsers(), isSmallView)) {
-      for (Operation *user : whole.getUsers())
-        for (const int64_t element : elementsRead(user, whole)) {
+      for (OpOperand &use : whole.getUses())
+        for (const int64_t element : elementsRead(use)) {
           Extents index = indexOf(element, shape);
           index[dim] /= lanes;
           mark(index);
@@ -201,8 +201,9 @@ private:
     return isRead;
   }
 
-  /// The elements of an operand that the needed elements of a view are.
-  [[nodiscard]] std::vector<int64_t> elementsRead(Operation *view, Value operand) const {
+  /// The elements of an operand of a view that needed elements of the view are.
+  [[nodiscard]] std::vector<int64_t> elementsRead(OpOperand &operand) const {
+    Operation *view = operand.getOwner();
     const std::vector<space::Source> sources =
         space::sourcesOf(llvm::cast<ViewInterface>(view).pieces());
     const ExtentsRef shape = shapeOf(view->getResult(0));
@@ -213,7 +214,7 @@ private:
         for (auto [extent, at] : llvm::zip_equal(shape, index))
           place = place * extent + at;
         const space::Source &source = sources[static_cast<size_t>(place)];
-        if (source.operand && view->getOperand(*source.operand) == operand)
+        if (source.operand == operand.getOperandNumber())
           elements.push_back(source.element);
       });
     return elements;

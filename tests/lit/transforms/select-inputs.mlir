@@ -86,3 +86,18 @@ func.func @tiles(%x: tensor<16x8xbf16, #sluice<[16 8!]>> {sluice.input = 0, slui
   %0 = sluice.window %x axes [0] sizes [2] counts [7] starts [0] strides [2] dilations [1] value 0.0 : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<7x8x2xbf16, #sluice<[7 8! 2]>>
   return %0 : tensor<7x8x2xbf16, #sluice<[7 8! 2]>>
 }
+
+// A constant chooses one of two scalars, which have no axes.
+// CHECK-LABEL: func.func @scalars(
+// CHECK-SAME: tensor<4x8xbf16, #sluice<[4 8!]>>
+// CHECK: sluice.map
+func.func @scalars(%x: tensor<4x8xbf16, #sluice<[4 8!]>> {sluice.input = 0, sluice.name = "x"}, %y: tensor<bf16, #sluice<[1!]>>, %z: tensor<bf16, #sluice<[1!]>>) -> (tensor<bf16, #sluice<[1!]>>, tensor<4x8xbf16, #sluice<[4 8!]>>) {
+  %m = sluice.constant dense<1.0> : tensor<f32>
+  %0 = sluice.map (%a = %m, %b = %y, %c = %z) : (tensor<f32>, tensor<bf16, #sluice<[1!]>>, tensor<bf16, #sluice<[1!]>>) -> tensor<bf16, #sluice<[1!]>> {
+    %zero = arith.constant 0.0 : f32
+    %q = arith.cmpf une, %a, %zero : f32
+    %s = arith.select %q, %b, %c : f32
+    sluice.yield %s
+  }
+  return %0, %x : tensor<bf16, #sluice<[1!]>>, tensor<4x8xbf16, #sluice<[4 8!]>>
+}
