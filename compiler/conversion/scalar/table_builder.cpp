@@ -24,12 +24,22 @@ constexpr uint16_t encode(bool negative, unsigned exponent, unsigned mantissa) {
   return static_cast<uint16_t>((negative ? kNegative : 0) | exponent << 7 | mantissa);
 }
 
+/// Position of a bf16 in the order of values; both zeros are 0.
+int ordinal(uint16_t bits) {
+  const int magnitude = bits & 0x7FFF;
+  const int position = magnitude < 0x80 ? 0 : magnitude - 0x7F;
+  return bits & kNegative ? -position : position;
+}
+
 /// The function at every bf16 input.
 class Samples {
 public:
-  explicit Samples(const ScalarFunction &function) : values(kInputs) {
+  explicit Samples(const ScalarFunction &function) : values(kInputs), rounded(kInputs) {
     const auto at = [&](unsigned bits) {
-      return roundToBf16(function(bf16ToDouble(static_cast<uint16_t>(bits))));
+      const double value = function(bf16ToDouble(static_cast<uint16_t>(bits)));
+      const uint16_t nearest = roundToBf16(value);
+      rounded[bits] = bf16ToDouble(nearest) != value;
+      return nearest;
     };
     zeroPos = at(0);
     zeroNeg = at(kNegative);
@@ -49,10 +59,22 @@ public:
     return values[encode(negative, exponent, mantissa)];
   }
 
+  /// Whether `found` may stand for the value at `bits`. A neighbour may only where the exact value
+  /// is no bf16 number: a model may subtract an exact value again, and then nothing else is left.
+  [[nodiscard]] bool accepts(uint16_t bits, uint16_t found, unsigned maxUlps) const {
+    const uint16_t wanted = values[bits];
+    if (found == wanted)
+      return true;
+    const bool nan = (found & 0x7FFF) > 0x7F80 || (wanted & 0x7FFF) > 0x7F80;
+    return maxUlps > 0 && !nan && rounded[bits] &&
+           std::abs(ordinal(found) - ordinal(wanted)) <= static_cast<int>(maxUlps);
+  }
+
   uint16_t zeroPos, zeroNeg, nan;
 
 private:
   std::vector<uint16_t> values;
+  std::vector<bool> rounded; ///< the exact value is no bf16 number
 };
 
 uint16_t scaled(uint16_t bits, int by) {
@@ -63,22 +85,6 @@ uint16_t scaled(uint16_t bits, int by) {
   if (exponent >= 255)
     return sign | 0x7F80;
   return static_cast<uint16_t>(sign | exponent << 7 | (bits & 127));
-}
-
-/// Position of a bf16 in the order of values; both zeros are 0.
-int ordinal(uint16_t bits) {
-  const int magnitude = bits & 0x7FFF;
-  const int position = magnitude < 0x80 ? 0 : magnitude - 0x7F;
-  return bits & kNegative ? -position : position;
-}
-
-/// Whether `found` may stand for `wanted`.
-bool close(uint16_t found, uint16_t wanted, unsigned maxUlps) {
-  if (found == wanted)
-    return true;
-  const bool nan = (found & 0x7FFF) > 0x7F80 || (wanted & 0x7FFF) > 0x7F80;
-  return maxUlps > 0 && !nan &&
-         std::abs(ordinal(found) - ordinal(wanted)) <= static_cast<int>(maxUlps);
 }
 
 /// A rule for one end of one sign, and the number of exponents, counted from
@@ -95,7 +101,7 @@ Reach longestRule(const Samples &samples, bool negative, bool fromBelow, unsigne
     for (; count < kLastExponent; ++count)
       for (unsigned m = 0; m < kMantissas; ++m) {
         const uint16_t x = encode(negative, exponentAt(count), m);
-        if (!close(value(x), samples[x], maxUlps))
+        if (!samples.accepts(x, value(x), maxUlps))
           return count;
       }
     return count;
@@ -123,8 +129,8 @@ Table::Header specialCases(const Samples &samples) {
 bool agrees(const format::TableImage &image, const Samples &samples, unsigned maxUlps) {
   const Table table(image);
   for (unsigned bits = 0; bits < kInputs; ++bits)
-    if (!close(static_cast<uint16_t>(table(bits << 16) >> 16), samples[static_cast<uint16_t>(bits)],
-               maxUlps))
+    if (!samples.accepts(static_cast<uint16_t>(bits),
+                         static_cast<uint16_t>(table(bits << 16) >> 16), maxUlps))
       return false;
   return true;
 }

@@ -144,6 +144,35 @@ TEST(MapSelect, PiecewiseLinearFunctionsAreOneStep) {
   EXPECT_EQ(elu.plan->steps.size(), 1U);
 }
 
+/// A model may subtract the argument again: the constant is left then, and no neighbour of the sum.
+TEST(MapSelect, KeepsExactSumsWithConstants) {
+  const auto relu = select([](Expr &e) {
+    const NodeId x = e.input(0);
+    return e.binary(
+        ScalarOp::Sub,
+        e.binary(ScalarOp::Max, e.binary(ScalarOp::Add, x, e.constant(0.5)), e.constant(0)), x);
+  });
+  ASSERT_TRUE(relu.plan) << relu.why;
+  EXPECT_EQ(relu.plan->steps.size(), 1U);
+  for (const float x : {0.0F, 1.5F, 63.5F, 64.0F, 64.5F, 100.5F, 127.5F})
+    EXPECT_EQ(run(*relu.plan, {x, 0, 0}), 0.5F) << x;
+
+  // No table has both -127.5 for -128 and what is near 0.5.
+  const auto least = select([](Expr &e) {
+    const NodeId x = e.input(0);
+    return e.binary(
+        ScalarOp::Sub,
+        e.binary(ScalarOp::Min, e.binary(ScalarOp::Add, x, e.constant(0.5)), e.constant(3)), x);
+  });
+  ASSERT_TRUE(least.plan) << least.why;
+  EXPECT_EQ(least.plan->steps.size(), 1U);
+  EXPECT_EQ(least.plan->steps[0].step.alu1, isa::Alu::Add);
+  EXPECT_EQ(least.plan->steps[0].step.imm1, 0.5F);
+  EXPECT_TRUE(least.plan->steps[0].step.table);
+  for (const float x : {0.0F, 1.5F, -64.0F, -100.5F, -128.0F})
+    EXPECT_EQ(run(*least.plan, {x, 0, 0}), 0.5F) << x;
+}
+
 TEST(MapSelect, SplitsWhatNoTableHolds) {
   const auto scaledElu = select([](Expr &e) {
     const NodeId x = e.input(0);

@@ -147,6 +147,27 @@ TEST(TableBuilder, StaysWithinOneUlpWhereTheWindowIsShort) {
   EXPECT_LT(wrong, 2048U);
 }
 
+/// -128 + 0.5 is a bf16 number, and so is 0.5 - 2^-9: they are 17 exponents apart.
+TEST(TableBuilder, GivesNoNeighbourOfAnExactValue) {
+  EXPECT_FALSE(buildTable([](double x) { return std::fmin(x + 0.5, 3.0); }, 1));
+  EXPECT_FALSE(buildTable([](double x) { return leakyEighth(x + 0.5); }, 1));
+  EXPECT_TRUE(buildTable([](double x) { return leakyEighth(x + 0.3); }, 1));
+  const auto shifted = [](double x) { return relu(x + 0.5); };
+  EXPECT_FALSE(buildTable(shifted));
+  const auto image = buildTable(shifted, 1);
+  ASSERT_TRUE(image.has_value());
+  const numerics::Table table(*image);
+  unsigned wrong = 0;
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const double value = shifted(bf16ToDouble(static_cast<uint16_t>(bits)));
+    const unsigned want = roundToBf16(value), got = table(bits << 16) >> 16;
+    wrong += want != got;
+    if (bf16ToDouble(static_cast<uint16_t>(want)) == value)
+      EXPECT_EQ(got, want) << bits;
+  }
+  EXPECT_GT(wrong, 0U);
+}
+
 TEST(TableBuilder, RoundsLikeTheMachine) {
   EXPECT_EQ(roundToBf16(1.0), 0x3F80);
   EXPECT_EQ(roundToBf16(1.0 + 1.0 / 256), 0x3F80);         // tie to even
