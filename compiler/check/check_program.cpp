@@ -61,8 +61,7 @@ public:
   Checker(const Oracle &oracle, const format::Program &program, const Streamed *streamed,
           const Options &options)
       : oracle(oracle), program(program), streamed(streamed), options(options), machine(program),
-        evaluator(oracle.function(), allDirections(), options.movesElements) {
-    evaluator.exactNodes = options.exactNodes;
+        evaluator(oracle.function(), allDirections(), options.facts) {
     // A graph with states says nothing of a sequence in the middle of which they change.
     if (streamed == nullptr && oracle.hasState())
       outcome.steps = kSteps;
@@ -275,9 +274,8 @@ private:
   /// Looks at the outputs again with further variants of rounding: what few variants do not move
   /// may be moved by others. Then at each tensor as it follows from those before it.
   void confirm(const Steps &steps, const std::vector<runtime::Arrays> &found) {
-    Evaluator more(oracle.function(), manyDirections(options.seed), options.movesElements);
+    Evaluator more(oracle.function(), manyDirections(options.seed), options.facts);
     std::optional<LayerErrors> layers;
-    more.exactNodes = options.exactNodes;
     for (const Compared &one : compare(steps, found, more)) {
       const Judgement judgement = judge(one.found.values, one.wanted, noise(steps));
       if (!judgement.worst) {
@@ -337,8 +335,7 @@ private:
     if (streamed != nullptr)
       return std::nullopt;
     LayerOptions layers;
-    layers.movesElements = options.movesElements;
-    layers.exactNodes = options.exactNodes;
+    layers.facts = options.facts;
     layers.samples = std::move(samples);
     auto compared = compareLayers(oracle, program, layers);
     auto *errors = std::get_if<LayerErrors>(&compared);

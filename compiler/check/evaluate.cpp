@@ -113,11 +113,17 @@ bool hasRoundedValue(Operation &op) {
   return outside && nearestBf16(*outside) != *outside;
 }
 
-/// An operand of a product that is written as weights when it is computed must be finite.
-bool isUnspecified(Operation &op, const std::vector<Shared> &operands) {
-  return llvm::isa<ir::MatmulOp, ir::ContractOp>(op) &&
-         llvm::none_of(op.getOperands(), isConstant) &&
-         !llvm::all_of(operands, [](const Shared &tensor) { return isFinite(*tensor); });
+/// An operand of a product that is written as weights when it is computed must be finite. The
+/// layout may write an activation as weights although the other operand is a constant.
+bool isUnspecified(Operation &op, const std::vector<Spread> &operands, const ProgramFacts &facts) {
+  if (!llvm::isa<ir::MatmulOp, ir::ContractOp>(op) ||
+      (llvm::any_of(op.getOperands(), isConstant) &&
+       !facts.dynamicProducts.contains(ir::nodeOf(op.getLoc()).index)))
+    return false;
+  // One variant is enough: an integer that stands for NaN is finite in some of them.
+  return llvm::any_of(operands, [](const Spread &operand) {
+    return !llvm::all_of(operand.variants, [](const Shared &tensor) { return isFinite(*tensor); });
+  });
 }
 
 double largestOf(const Tensor &tensor) {
@@ -262,8 +268,8 @@ std::vector<Rounding> manyDirections(uint64_t seed) {
 }
 
 Evaluator::Evaluator(FunctionOpInterface function, std::vector<Rounding> roundings,
-                     bool movesElements)
-    : function(function), roundings(std::move(roundings)), movesElements(movesElements) {}
+                     ProgramFacts facts)
+    : function(function), roundings(std::move(roundings)), facts(std::move(facts)) {}
 Evaluator::~Evaluator() = default;
 
 std::vector<Spread> Evaluator::run(const Tensors &arguments) {
@@ -277,7 +283,7 @@ std::vector<Spread> Evaluator::run(const Tensors &arguments) {
     spread.variants.push_back(shared(tensor));
     spread.variants.resize(1 + roundings.size(),
                            same ? spread.variants.front() : shared(std::move(rounded)));
-    if (!exactNodes.empty())
+    if (!facts.exactNodes.empty())
       spread.unrounded = spread.variants;
     if (tap)
       tap(argument, spread);
@@ -300,7 +306,7 @@ Spread Evaluator::constant(Operation &op) {
     const bool same = rounded.values == spread.exact().values;
     spread.variants.push_back(same ? spread.variants.front() : shared(std::move(rounded)));
   }
-  if (!exactNodes.empty())
+  if (!facts.exactNodes.empty())
     spread.unrounded.assign(spread.variants.size(), spread.variants.front());
   int64_t kept = static_cast<int64_t>(spread.exact().values.size());
   for (const auto &[other, tensor] : constants)
@@ -355,7 +361,7 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
   if (!isUnrounded || op.getNumResults() != 1 || op.getNumRegions() > 1 ||
       llvm::isa<ir::StateOp, ir::LoopOp>(op))
     return runRounded(op, operands);
-  if (rounds(op) && exactNodes.contains(ir::nodeOf(op.getLoc()).index))
+  if (rounds(op) && facts.exactNodes.contains(ir::nodeOf(op.getLoc()).index))
     return {quantise(op, operands)};
   std::vector<Spread> results = runRounded(op, operands);
   addUnrounded(op, operands, results.front());
@@ -471,7 +477,7 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
     for (size_t variant = 0; variant < variants; ++variant) {
       for (const Spread &operand : operands) {
         const Shared &tensor = operand.variants[variant];
-        kept.push_back(movesElements && isUp(variant) ? cleared(tensor) : tensor);
+        kept.push_back(facts.movesElements && isUp(variant) ? cleared(tensor) : tensor);
         inputs[variant].push_back(kept.back()->values.data());
       }
       outputs.push_back(made[variant].values.data());
@@ -483,7 +489,7 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
         return !isConstant(std::get<0>(operand)) &&
                !isFinite(*std::get<1>(operand).variants[variant]);
       };
-      if (movesElements && isMixing(roundings[variant - 1]) &&
+      if (facts.movesElements && isMixing(roundings[variant - 1]) &&
           llvm::any_of(llvm::zip_equal(op.getOperands(), operands), isPoisoned))
         makeNaN(made[variant]);
     }
@@ -508,10 +514,11 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
   };
   if (isView && llvm::all_of(op.getOperands(), isKnown))
     viewsOfConstants.insert(op.getResult(0));
-  const bool mayBeNaN = hasZeroWeights(op, operands);
+  const bool mayBeNaN = hasZeroWeights(op, operands),
+             mayBeAnything = isUnspecified(op, operands, facts);
   const auto operandOf = [&](const Spread &operand, size_t variant) {
     const Shared &tensor = operand.variants[variant];
-    if (isUp(variant) && (movesElements || (sums && mayBeNaN)))
+    if (isUp(variant) && (facts.movesElements || (sums && mayBeNaN)))
       return cleared(tensor);
     return variant > 0 && sums ? poisoned(tensor) : tensor;
   };
@@ -536,7 +543,7 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
       continue;
     }
     Rounding &rounding = roundings[variant - 1];
-    if (isUnspecified(op, inputs)) {
+    if (mayBeAnything) {
       result.variants.push_back(shared(unspecified(result.exact().shape, rounding)));
       continue;
     }
@@ -547,7 +554,8 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
       });
     };
     // A view makes NaN if it reads such an element. So do maxima, whose results may change lanes.
-    if (mixes && isPoisoned() && (sums || movesElements || ((isView || reduce) && !isFinite(made))))
+    if (mixes && isPoisoned() &&
+        (sums || facts.movesElements || ((isView || reduce) && !isFinite(made))))
       makeNaN(made);
     if (sums && !llvm::all_of(op.getOperands(), isConstant))
       truncate(inputs, rounding, made);

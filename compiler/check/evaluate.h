@@ -4,12 +4,12 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include "compiler/check/program_facts.h"
 #include "compiler/check/rounding.h"
 #include "compiler/reference/tensor.h"
 
@@ -39,10 +39,9 @@ std::vector<Rounding> manyDirections(uint64_t seed);
 class Evaluator {
 public:
   /// `function` has one block. Each of its operations is a constant or implements
-  /// ReferenceInterface. `movesElements`: the layout moves elements between lanes in front of
-  /// operations that are no views.
+  /// ReferenceInterface.
   Evaluator(mlir::FunctionOpInterface function, std::vector<Rounding> roundings,
-            bool movesElements);
+            ProgramFacts facts);
   ~Evaluator();
 
   /// Returns the results of the function. All variants except the exact one round the arguments to
@@ -54,11 +53,6 @@ public:
 
   /// The number of variants of each value, including the exact one.
   [[nodiscard]] size_t variants() const { return 1 + roundings.size(); }
-
-  /// The nodes of the model whose integers are those of ONNX, by their index: the program rounds
-  /// none of the numbers that they quantise. Their integers vary only where fp32 cannot tell on
-  /// which side of the middle between two integers a quotient lies.
-  std::set<int64_t> exactNodes;
 
   /// Is called with the result of each operation in the block of the function, which it may
   /// replace; may be null.
@@ -76,7 +70,7 @@ private:
 
   mlir::FunctionOpInterface function;
   std::vector<Rounding> roundings;
-  bool movesElements;
+  ProgramFacts facts;
   llvm::DenseMap<mlir::Value, Spread> states; ///< by result of sluice.state
   llvm::DenseMap<mlir::Operation *, Spread> constants;
   llvm::DenseSet<mlir::Value> viewsOfConstants;

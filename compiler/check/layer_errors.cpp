@@ -119,9 +119,8 @@ class Comparer {
 public:
   Comparer(const Oracle &oracle, const format::Program &program, const LayerOptions &options)
       : oracle(oracle), program(program), options(options), machine(program), rows(program),
-        evaluator(oracle.function(), allDirections(), options.movesElements),
-        thorough(oracle.function(), manyDirections(kSeed), options.movesElements) {
-    evaluator.exactNodes = thorough.exactNodes = options.exactNodes;
+        evaluator(oracle.function(), allDirections(), options.facts),
+        thorough(oracle.function(), manyDirections(kSeed), options.facts) {
     machine.watchRows(
         [this](uint32_t core, std::span<const uint16_t> lanes) { rows.record(core, lanes); });
     findLayers();

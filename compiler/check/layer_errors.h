@@ -62,8 +62,7 @@ struct LayerErrors {
 };
 
 struct LayerOptions {
-  bool movesElements = false;   ///< Options::movesElements
-  std::set<int64_t> exactNodes; ///< Options::exactNodes
+  ProgramFacts facts;
   /// Each a tensor for every argument of the function, by step.
   std::vector<std::vector<reference::Tensors>> samples;
   /// Returns a tensor of another runtime that stands for the graph's, or null.

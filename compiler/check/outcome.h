@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/check/program_facts.h"
 #include "compiler/reference/tensor.h"
 #include "compiler/support/problem.h"
 
@@ -16,9 +16,7 @@ struct Options {
   /// The number of inputs; nothing: as many as `work` allows.
   std::optional<uint64_t> inputs;
   uint64_t seed = 1; ///< of the random inputs
-  /// The layout moves elements between lanes in front of operations that are no views.
-  bool movesElements = false;
-  std::set<int64_t> exactNodes; ///< whose integers are those of ONNX in the program, by index
+  ProgramFacts facts;
   /// The time for the check in nanoseconds, if `inputs` has no value.
   uint64_t work = 0;
   /// Inputs of the user, which run first. Each has a tensor for each input of the model.

@@ -24,8 +24,7 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
   check::Options how = *options.check;
   how.work = kWorkToCheck + kCheckedPerBeat * result.planningWork;
   how.given = result.calibration;
-  how.movesElements = !result.rewrites.empty();
-  how.exactNodes = result.exactNodes;
+  how.facts = factsOf(result);
   result.checked = check::checkProgram(*result.oracle, result.program, result.streamed.get(), how,
                                        options.progress);
   if (!result.checked->problem)
@@ -35,6 +34,13 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
 }
 
 } // namespace
+
+check::ProgramFacts factsOf(const CompileResult &result) {
+  check::ProgramFacts facts{!result.rewrites.empty(), result.exactNodes, {}};
+  for (const NodeRef &node : result.dynamicProducts)
+    facts.dynamicProducts.insert(node.index);
+  return facts;
+}
 
 bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
   ImportOnce imported(options);

@@ -206,6 +206,9 @@ struct CompileResult {
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 
+/// Returns what the check of the program, or of its layers, has to know.
+check::ProgramFacts factsOf(const CompileResult &result);
+
 /// Compiles up to options.stage. False if `problems` says why not; `result` then
 /// holds what was found out before. The same options give the same bytes.
 bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems);

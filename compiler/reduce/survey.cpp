@@ -68,7 +68,7 @@ Sample evaluate(const check::Oracle &oracle, const reference::Tensors &arrays) {
   Sample values;
   for (size_t i = 0; i < oracle.arrays().size(); ++i)
     values[oracle.arrays()[i].name] = arrays[i];
-  check::Evaluator evaluator(oracle.function(), {}, false); // exact alone
+  check::Evaluator evaluator(oracle.function(), {}, {}); // exact alone
   evaluator.tap = [&](mlir::Value value, const check::Spread &spread) {
     for (const frontend::GraphTensor &tensor : oracle.tensors())
       if (tensor.value == value && tensor.shape == spread.exact().shape) {

@@ -52,8 +52,7 @@ public:
     if (!prepare() || !compile() || !readAgainst() || !readLabels())
       return report.fail(problems, options.model.compile.modelPath);
     check::LayerOptions layers;
-    layers.movesElements = !result.rewrites.empty();
-    layers.exactNodes = result.exactNodes;
+    layers.facts = pipeline::factsOf(result);
     layers.samples = std::move(samples);
     layers.other = [this](const std::string &tensor, check::Moment at) {
       const auto found = others.find(tensor);

@@ -182,7 +182,7 @@ private:
     if (!isCompared())
       return std::nullopt;
     check::LayerOptions layers;
-    layers.exactNodes = result.exactNodes;
+    layers.facts = pipeline::factsOf(result);
     for (const reference::Tensors &arrays : compared)
       layers.samples.push_back({frontend::argumentsOf(result.oracle->inputs(), arrays)});
     auto errors = check::compareLayers(*result.oracle, result.program, layers);

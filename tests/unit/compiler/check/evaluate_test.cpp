@@ -23,6 +23,9 @@ using reference::Tensor;
 using testing::Each;
 using testing::ElementsAre;
 
+ProgramFacts exactAt(int64_t node) { return {false, {node}, {}}; }
+ProgramFacts dynamicAt(int64_t node) { return {false, {}, {node}}; }
+
 class Evaluated : public testing::Test {
 protected:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -32,11 +35,11 @@ protected:
                         mlir::math::MathDialect>();
   }
 
-  Evaluator &graph(const std::string &text, bool movesElements = false) {
+  Evaluator &graph(const std::string &text, const ProgramFacts &facts = {}) {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module);
     return evaluator.emplace(module->lookupSymbol<mlir::func::FuncOp>("main"), allDirections(),
-                             movesElements);
+                             facts);
   }
 
   /// A function of one operand, element by element.
@@ -95,14 +98,11 @@ TEST_F(Evaluated, MovesNoIntegersOfAnExactNode) {
   const Tensor x({3}, {200, 131, 64}); // 0.5 * 1.234375 * 64 is 39.5
   const std::vector<Spread> rounded = graph(text).run({x});
   EXPECT_THAT(rounded[1].moved(), Each(testing::Ge(1)));
-  Evaluator &exact = graph(text);
-  exact.exactNodes = {7};
-  const std::vector<Spread> kept = exact.run({x});
+  const std::vector<Spread> kept = graph(text, exactAt(7)).run({x});
   EXPECT_THAT(kept[1].exact().values, ElementsAre(123, 81, 40));
   EXPECT_THAT(kept[1].moved(), ElementsAre(0, 0, 1));
   EXPECT_EQ(kept[0].moved(), rounded[0].moved());
-  exact.exactNodes = {6};
-  EXPECT_EQ(exact.run({x})[1].moved(), rounded[1].moved());
+  EXPECT_EQ(graph(text, exactAt(6)).run({x})[1].moved(), rounded[1].moved());
 }
 
 TEST_F(Evaluated, RoundsTheReciprocalOfAQuotient) {
@@ -278,9 +278,24 @@ TEST_F(Evaluated, MovesElementsInFrontOfMapsIfTheLayoutDoes) {
                            "    %r = math.erf %a : f32\n    sluice.yield %r\n  }\n"
                            "  return %y : tensor<2xf32>\n}";
   const Tensor x({2}, {0, kInfinity});
-  EXPECT_EQ(graph(text, false).run({x}).front().moved()[0], 0);
-  EXPECT_THAT(graph(text, true).run({x}).front().moved(), Each(kInfinity));
-  EXPECT_EQ(graph(text, true).run({Tensor({2}, {0, 1})}).front().moved()[0], 0);
+  EXPECT_EQ(graph(text).run({x}).front().moved()[0], 0);
+  EXPECT_THAT(graph(text, {true, {}, {}}).run({x}).front().moved(), Each(kInfinity));
+  EXPECT_EQ(graph(text, {true, {}, {}}).run({Tensor({2}, {0, 1})}).front().moved()[0], 0);
+}
+
+TEST_F(Evaluated, KnowsNothingOfAProductWhoseWeightsAreNotFinite) {
+  const std::string text =
+      "func.func @main(%x: tensor<2x1xf32>) -> tensor<2x2xf32> {\n"
+      "  %w = sluice.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>\n"
+      "  %y = sluice.matmul %x, %w : (tensor<2x1xf32>, tensor<1x2xf32>) -> tensor<2x2xf32> "
+      "loc(fused<#sluice.node<7, \"y\", \"MatMul\">>[\"y\"])\n"
+      "  return %y : tensor<2x2xf32>\n}";
+  const Tensor x({2, 1}, {1, std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_EQ(graph(text).run({x}).front().moved()[2], 0);
+  EXPECT_EQ(graph(text, dynamicAt(6)).run({x}).front().moved()[2], 0);
+  EXPECT_THAT(graph(text, dynamicAt(7)).run({x}).front().moved(), Each(kInfinity));
+  const Tensor finite({2, 1}, {1, 2});
+  EXPECT_THAT(graph(text, dynamicAt(7)).run({finite}).front().moved(), Each(0));
 }
 
 TEST_F(Evaluated, RoundsMeansOfExactSums) {
