@@ -11,10 +11,12 @@ constexpr unsigned kDropped = 45; ///< fraction bits that a double has and a bf1
 constexpr uint64_t kUnit = uint64_t{1} << kDropped;
 constexpr uint64_t kSign = uint64_t{1} << 63;
 constexpr int kSmallestExponent = -126;
+constexpr double kNormal = 0x1p-126; ///< the smallest normal number
+constexpr uint64_t kRarely = 6;      ///< bits of a random number that are all zero one time in four
 
 /// The bits of a magnitude once `add` is added and the dropped bits are cleared.
 double finish(uint64_t magnitude, uint64_t add, uint64_t sign) {
-  constexpr double kBeyond = 0x1p128, kNormal = 0x1p-126;
+  constexpr double kBeyond = 0x1p128;
   const double rounded = std::bit_cast<double>((magnitude + add) & ~(kUnit - 1));
   if (rounded >= kBeyond)
     return std::bit_cast<double>(std::bit_cast<uint64_t>(std::numeric_limits<double>::infinity()) |
@@ -54,8 +56,13 @@ double Rounding::operator()(double value) {
   const uint64_t bits = std::bit_cast<uint64_t>(value), magnitude = bits & ~kSign,
                  sign = bits & kSign;
   bool away = (towards == Direction::Up) == (sign == 0);
-  if (towards == Direction::Random)
-    away = (random() & 1) != 0;
+  if (towards == Direction::Random) {
+    const uint64_t drawn = random();
+    away = (drawn & 1) != 0;
+    // The machine keeps fp32 between the operations of a pass.
+    if ((drawn & kRarely) == 0 && std::abs(value) >= kNormal && std::isfinite(nearestBf16(value)))
+      return value;
+  }
   return finish(magnitude, away ? kUnit - 1 : 0, sign);
 }
 

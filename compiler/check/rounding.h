@@ -16,7 +16,8 @@ public:
   explicit Rounding(Direction direction, uint64_t seed = 0) : towards(direction), state(seed) {}
 
   [[nodiscard]] Direction direction() const { return towards; }
-  /// Rounds to the nearest number (ties to even), upwards, downwards, or in a random direction.
+  /// Rounds to the nearest number (ties to even), upwards, downwards, or in a random direction. A
+  /// random one leaves one number in four as it is.
   double operator()(double value);
   void round(reference::Tensor &tensor);
   /// Returns the direction as a number in [-1, 1]: 0 for Nearest, 1 for Up, -1 for Down and a
