@@ -174,8 +174,8 @@ class Track:
     to other lanes, gives NaN alone where an element is not finite, for the layout says which elements lie in one row. What
     is no float and follows from such an element is `poison`, 0 or 1, or a random one of them for each operator. `moves`:
     the layout may move elements in front of any operator.
-    `instead`: a generator of random numbers, by which NaN is replaced where an operator need not pass it on. `noise`: one
-    for numbers as small as float32's rounding, which are added to results."""
+    `instead`: a generator of random numbers, by which NaN is replaced where an operator need not pass it on. `noise`: such a
+    generator and a sign, for numbers as small as float32's rounding, which are added to results."""
 
     def __init__(self, evaluator, rounds=False, poison=None, instead=None, moves=False, noise=None):
         self.evaluator, self.rounds, self.poison, self.instead, self.moves = evaluator, rounds, poison, instead, moves
@@ -216,7 +216,8 @@ class Track:
     def shaken(self, value, by):
         """`value` with noise of float32 in proportion to `by`."""
         with np.errstate(all="ignore"):
-            noise = self.noise.choice((-1.0, 1.0), value.shape) * np.where(np.isfinite(by), by, 0)
+            generator, sign = self.noise
+            noise = sign * generator.choice((-1.0, 1.0), value.shape) * np.where(np.isfinite(by), by, 0)
             return np.asarray((value.astype(np.float64) + 2.0**-20 * noise).astype(value.dtype))
 
     def outputs_of(self, node, env):
@@ -367,9 +368,11 @@ class Reference:
         self.noisy = []
 
     def add_noise(self):
-        """Counts elements as unknown that rounding in float32 moves across a jump."""
+        """Counts elements as unknown that rounding in float32 moves across a jump. All noise comes with both signs: one of
+        them moves a sum of exactly 0 to the other side of a comparison with 0."""
         evaluator = self.graph.evaluator or Evaluator(self.graph.opset)
-        self.noisy = [evaluate(self.graph, evaluator, noise=np.random.default_rng(seed)) for seed in range(8)]
+        self.noisy = [evaluate(self.graph, evaluator, noise=(np.random.default_rng(seed), sign))
+                      for seed in range(4) for sign in (1, -1)]
 
     def unknown(self, name, k):
         """Which elements of a value depend on what an operator makes of NaN and infinities."""
