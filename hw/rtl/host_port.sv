@@ -52,6 +52,7 @@ module host_port #(
   machine_pkg::place_t          place;
   machine_pkg::step_t           step;
   logic                         full, issue;
+  logic [4:0]                   next_last;  // not needed here
   logic [2:0]                   block;
   logic [17:0]                  dst;
   logic                         in_full, out_full, out_pop, idle;
@@ -94,6 +95,7 @@ module host_port #(
       .block_i     (block),
       .step_o      (step),
       .next_o      (next_bits),
+      .next_last_o (next_last),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,

@@ -74,10 +74,11 @@ module matrix_unit #(
     logic [1:0]  units;
   } ctl_t;
 
-  isa_pkg::mm_inst_t            inst, next;
+  isa_pkg::mm_inst_t            inst, next, coming;  // coming: of the beat that step moves to
   logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
   machine_pkg::place_t          place;
   machine_pkg::step_t           step;
+  logic [4:0]                   next_last;
   logic                         issue;
   logic [7:0]                   acc;
   logic [15:0]                  w;
@@ -87,9 +88,16 @@ module matrix_unit #(
   logic       emit_result, result_free, no_results, unrounded, compute;
   logic [2:0] block;
 
-  assign unrounded   = inst.emit == isa_pkg::EmitLow || inst.emit == isa_pkg::EmitHigh;
-  assign emit_result = !inst.skip && place.last[inst.emit_level] &&
-                       (inst.emit == isa_pkg::EmitBf16 || inst.emit == isa_pkg::EmitFp32 || unrounded);
+  // Whether a beat emits is known with it: the decision to issue starts at a register.
+  assign coming = step.load ? next : inst;
+  always_ff @(posedge clk_i) begin
+    if (step.move) begin
+      emit_result <= !coming.skip && next_last[coming.emit_level] &&
+                     (coming.emit == isa_pkg::EmitBf16 || coming.emit == isa_pkg::EmitFp32 ||
+                      coming.emit == isa_pkg::EmitLow || coming.emit == isa_pkg::EmitHigh);
+    end
+  end
+  assign unrounded = inst.emit == isa_pkg::EmitLow || inst.emit == isa_pkg::EmitHigh;
   assign block = emit_result && !result_free ? machine_pkg::BlockResultFull : machine_pkg::BlockNone;
 
   unit_front #(
@@ -110,6 +118,7 @@ module matrix_unit #(
       .block_i(block),
       .step_o (step),
       .next_o (next_bits),
+      .next_last_o(next_last),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,

@@ -27,6 +27,7 @@ module unit_front #(
     input  logic [2:0]                         block_i,  // why the unit cannot take the beat
     output machine_pkg::step_t                 step_o,
     output logic [isa_pkg::InstBits-1:0]       next_o,   // the instruction that step_o loads
+    output logic [4:0]                         next_last_o, // of the beat that step_o moves to
     // for watching
     output logic                               fault_o,
     input  logic                               readback_clk_i,
@@ -36,9 +37,9 @@ module unit_front #(
 );
   // Every unit instruction starts with the same loop, wait and signal fields.
   isa_pkg::mm_inst_t                   pushed, next, inst_q;
-  logic                                next_valid, active_q, wait_beat, enough;
+  logic                                next_valid, active_q, wait_q, enough;
   logic                                may_issue, issue, move, load, replace;
-  logic [4:0]                          first, last;
+  logic [4:0]                          first, last, next_first;
   logic [1:0]                          loop;
   logic [PcBits-1:0]                   pc_q, next_pc;
   logic [PcBits+isa_pkg::InstBits-1:0] head;
@@ -98,6 +99,8 @@ module unit_front #(
       .n_i    (next.n),
       .first_o(first),
       .last_o (last),
+      .next_first_o(next_first),
+      .next_last_o,
       .step_o (loop)
   );
 
@@ -115,14 +118,17 @@ module unit_front #(
       .step_i      (inst_q.wait_step),
       .need_i      (inst_q.wait_count),
       .enough_o    (enough),
-      .take_i      (issue && wait_beat),
+      .take_i      (issue && wait_q),
       .token_o     (token),
       .have_o      (have),
       .fault_o
   );
 
-  assign wait_beat = inst_q.wait_en && first[inst_q.wait_level];
-  assign may_issue = active_q && (!wait_beat || enough);
+  // Whether the beat waits is known with it: the decision to issue starts at a register.
+  always_ff @(posedge clk_i) begin
+    if (move) wait_q <= load ? next.wait_en : inst_q.wait_en && next_first[inst_q.wait_level];
+  end
+  assign may_issue = active_q && (!wait_q || enough);
   assign issue     = may_issue && block_i == machine_pkg::BlockNone;
   assign place_o   = {may_issue, first, last};
 

@@ -84,31 +84,44 @@ module vector_unit #(
     logic [machine_pkg::PacketBits-1:0] packet;
   } beat_t;
 
-  isa_pkg::vec_inst_t           inst, next;
+  isa_pkg::vec_inst_t           inst, next, coming;  // coming: of the beat that step moves to
   logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
   machine_pkg::place_t          place;
   machine_pkg::step_t           step;
+  logic [4:0]                   next_last;
   logic                         issue;
   logic [15:0]                  a_addr, b_addr, c_addr;
   logic [17:0]                  dst_addr;
 
   // ---- issue ------------------------------------------------------------------
-  logic [4:0] path, path_q;  // {kind of reduction, uses alu2, table, alu1}
-  logic       produces, signals, makes_packet;
+  logic [4:0] path, path_q, next_path;  // {kind of reduction, uses alu2, table, alu1}
+  logic       produces, signals, makes_packet;  // the beat
+  logic       next_produces, next_signals;      // the beat that step moves to
   logic       from_mxu, other_path, outbox_free, pipe_idle, retire;
   logic [2:0] block;
   logic       pipe_free, outbox_empty, outbox_full;  // for the assertions of their owners
 
-  assign path = {inst.reduce[1:0], inst.alu2 != isa_pkg::AluPass, inst.table_en,
-                 inst.alu1 != isa_pkg::AluPass};
-  assign produces = inst.dst_kind != isa_pkg::DstNone &&
-                    (inst.reduce == isa_pkg::ReduceNone || place.last[inst.reduce_level]);
-  assign signals = inst.sig_en && place.last[inst.sig_level];
-  assign makes_packet = (inst.dst_kind == isa_pkg::DstNet && produces) ||
-                        (inst.dst_kind == isa_pkg::DstSignal && signals);
-  assign from_mxu = inst.a_src == isa_pkg::SourceMxu || inst.a_src == isa_pkg::SourcePeek;
+  assign path          = {inst.reduce[1:0], inst.alu2 != isa_pkg::AluPass, inst.table_en,
+                          inst.alu1 != isa_pkg::AluPass};
+  assign next_path     = {next.reduce[1:0], next.alu2 != isa_pkg::AluPass, next.table_en,
+                          next.alu1 != isa_pkg::AluPass};
+  assign coming        = step.load ? next : inst;
+  assign next_produces = coming.dst_kind != isa_pkg::DstNone &&
+                         (coming.reduce == isa_pkg::ReduceNone || next_last[coming.reduce_level]);
+  assign next_signals  = coming.sig_en && next_last[coming.sig_level];
 
-  assign other_path = place.first[0] && path != path_q;
+  // What a beat asks for is known with it: the decision to issue starts at registers. Where an
+  // instruction is loaded, inst is the one before it: only its first beat may change the path.
+  always_ff @(posedge clk_i) begin
+    if (step.move) begin
+      produces     <= next_produces;
+      signals      <= next_signals;
+      makes_packet <= (coming.dst_kind == isa_pkg::DstNet && next_produces) ||
+                      (coming.dst_kind == isa_pkg::DstSignal && next_signals);
+      from_mxu     <= coming.a_src == isa_pkg::SourceMxu || coming.a_src == isa_pkg::SourcePeek;
+      other_path   <= step.load && next_path != path;
+    end
+  end
   assign block = from_mxu && !result_valid_i  ? machine_pkg::BlockResultEmpty
                : makes_packet && !outbox_free ? machine_pkg::BlockOutboxFull
                : other_path && !pipe_idle     ? machine_pkg::BlockPipelineBusy
@@ -132,6 +145,7 @@ module vector_unit #(
       .block_i(block),
       .step_o (step),
       .next_o (next_bits),
+      .next_last_o(next_last),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,

@@ -88,13 +88,17 @@ void checkNest(Testbench<Vrtl_loop_nest> &walk, const Nest &nest) {
     ASSERT_EQ(walk->last_o, last);
     if (last & 1)
       return;
-    walk->move_i = 1;
-    walk.clock();
     for (unsigned l = 4; l-- > 0;) {
       if (++i[l] < nest.n[l])
         break;
       i[l] = 0;
     }
+    walk->move_i = 1;
+    walk.settle();
+    const auto [nextFirst, nextLast] = flags(nest, i);
+    ASSERT_EQ(walk->next_first_o, nextFirst);
+    ASSERT_EQ(walk->next_last_o, nextLast);
+    walk.clock();
   }
 }
 

@@ -10,6 +10,8 @@ module loop_walk (
     input  logic [3:0]  ring_i,
     output logic [4:0]  first_o,
     output logic [4:0]  last_o,
+    output logic [4:0]  next_first_o,
+    output logic [4:0]  next_last_o,
     output logic [17:0] address_o
 );
   logic [1:0] loop;
@@ -18,7 +20,8 @@ module loop_walk (
   assign step = {move_i, move_i, load_i, loop};
 
   loop_nest u_nest (
-      .clk_i, .rst_i, .move_i, .load_i, .n_i, .first_o, .last_o, .step_o(loop)
+      .clk_i, .rst_i, .move_i, .load_i, .n_i, .first_o, .last_o, .next_first_o, .next_last_o,
+      .step_o(loop)
   );
   loop_address #(
       .Width(18),

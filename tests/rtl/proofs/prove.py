@@ -48,7 +48,7 @@ PROOFS = [
           ("sequencer", "loop_more_q[0]    <= loop_left_q[15:0] != 16'd2;", "loop_more_q[0]    <= loop_left_q[15:0] != 16'd1;"),
           cut_memory=True),
     Proof("unit_front", {"PcBits": 2, "Gives": 1}, 2,
-          ("unit_front", "(!wait_beat || enough)", "(!wait_beat || enough || push_i)"),
+          ("unit_front", "(!wait_q || enough)", "(!wait_q || enough || push_i)"),
           cut_memory=True, drop="u_queue.u_check"),
     Proof("unit_counters", {"Width": 3}, 2, ("unit_counters", "written_q[state_q] ? count[state_q] : '0", "count[state_q]")),
 ]
