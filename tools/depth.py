@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the depth (in LUT6 levels) and the size of every hardware unit with yosys.
 
-usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--levels] [--page docs/hardware.md [--write]] [unit...]
+usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--levels [--short]] [--page docs/hardware.md [--write]] [unit...]
 
 Reads the units from tools/depth.json and synthesises each one twice, without the
 modules that it lists as "outside":
@@ -15,6 +15,7 @@ modules that it lists as "outside":
   machine, is the sum of its units.
 
 --levels  skips the sizes, which take most of the time.
+--short   leaves out the units that tools/depth.json calls long, and names them.
 --page    compares the results with the tables of a page; sizes may differ by 5 %.
 --write   writes the tables into the page, and the sizes into hw/area/unit_sizes.json.
 --cache   is the folder for earlier results, by a hash of sources and commands
@@ -277,6 +278,7 @@ def main():
     parser.add_argument("--cache", default=os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-depth"))
     parser.add_argument("--levels", action="store_true", help="skip the sizes")
+    parser.add_argument("--short", action="store_true", help="leave out long units; only with --levels")
     parser.add_argument("--page", help="page to compare the results with")
     parser.add_argument("--write", action="store_true", help="write the results to the page")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
@@ -291,6 +293,10 @@ def main():
         raise SystemExit("--page cannot be combined with a list of units")
     if args.write and args.levels:
         raise SystemExit("--write cannot be combined with --levels")
+    if args.short and not args.levels:
+        raise SystemExit("--short needs --levels")
+    left_out = [unit["name"] for unit in units if args.short and unit.get("long")]
+    units = [unit for unit in units if unit["name"] not in left_out]
 
     results, failed = {}, False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -313,8 +319,11 @@ def main():
             failed |= over
             size = f" {sizes[0].luts:>7} {sizes[0].flops:>7}" if sizes else ""
             print(f"{unit['name']:<40} {depth:>6}{size}{'   above the limit' if over else ''}", flush=True)
+    if left_out:
+        print(f"not measured: {'; '.join(left_out)}")
     if args.page and args.levels:
-        if levels_of_page(args.page) != {name: depth for name, (depth, _) in results.items()}:
+        shown = {name: depth for name, depth in levels_of_page(args.page).items() if name not in left_out}
+        if shown != {name: depth for name, (depth, _) in results.items()}:
             print(f"{args.page} shows other levels; run tools/depth.py --page {args.page} --write")
             failed = True
     elif args.page and len(results) == len(units):

@@ -12,6 +12,7 @@
 #   gallery      docs/gallery.md, every network
 #   views        20,000 random graphs of selections, 200,000 of merged axes
 #   lockstep     100,000 random instructions on one core of four lanes, on both engines
+#   depth        depth and size of every hardware unit
 #   tidy         clang-tidy over every source
 #   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
 #   fuzz         an hour for each fuzzer, with sanitizers
@@ -46,15 +47,16 @@ views() {
 lockstep() {
   SLUICE_LOCKSTEP_SMALLEST=100000 "$tests/lockstep_test" --gtest_filter='*OnTheSmallestMachine'
 }
+depth() { tools/depth.py --isa-pkg build/release/hw/isa/isa_pkg.sv --jobs "$(nproc)" --page docs/hardware.md; }
 tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 
-parts=(operators suite conformance variants quantised layers gallery views lockstep tidy)
+parts=(operators suite conformance variants quantised layers gallery views lockstep depth tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | tidy | exporters | fuzz) ;;
+    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | depth | tidy | exporters | fuzz) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done
