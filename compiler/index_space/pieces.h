@@ -61,6 +61,13 @@ Pieces reshaped(ExtentsRef from, ExtentsRef to);
 /// along the others are one region.
 IndexSpace spaceOf(const Pieces &view, mlir::MLIRContext *context);
 
+/// Returns the map from the loops of a piece to the indices of one side.
+mlir::AffineMap mapOf(const Piece &piece, bool ofResult, mlir::MLIRContext *context);
+
+/// Returns the piece of operand 0 that loops of these extents and the first elements of two
+/// projections describe.
+Piece pieceOf(ExtentsRef loops, const Projection &from, const Projection &to);
+
 /// Where an element of a result comes from.
 struct Source {
   std::optional<unsigned> operand; ///< nothing: it lies outside

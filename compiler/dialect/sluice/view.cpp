@@ -16,35 +16,19 @@ using space::ExtentsRef;
 using space::Piece;
 using space::Pieces;
 
-/// The map from the loops of a piece to the indices of one side.
-AffineMap mapOf(const Piece &piece, bool ofResult, MLIRContext *context) {
-  llvm::SmallVector<AffineExpr> indices;
-  for (const int64_t first : ofResult ? piece.to : piece.from)
-    indices.push_back(getAffineConstantExpr(first, context));
-  for (auto [number, loop] : llvm::enumerate(piece.loops))
-    for (auto [index, step] : llvm::zip_equal(indices, ofResult ? loop.to : loop.from))
-      index = index + getAffineDimExpr(number, context) * step;
-  return AffineMap::get(piece.loops.size(), 0, indices, context);
-}
-
 PieceAttr attributeOf(const Piece &piece, MLIRContext *context) {
   const auto extents =
       llvm::map_to_vector(piece.loops, [](const Piece::Loop &loop) { return loop.extent; });
-  return PieceAttr::get(context, piece.operand, extents, mapOf(piece, false, context),
-                        mapOf(piece, true, context));
+  return PieceAttr::get(context, piece.operand, extents, space::mapOf(piece, false, context),
+                        space::mapOf(piece, true, context));
 }
 
-Piece pieceOf(PieceAttr piece) {
-  const auto from = space::Projection::elements(piece.getFrom(), {});
-  const auto to = space::Projection::elements(piece.getTo(), {});
-  Piece result{piece.getOperand(), {}, {}, {}};
-  for (unsigned axis = 0; axis < from.rank(); ++axis)
-    result.from.push_back(from.offset(axis));
-  for (unsigned axis = 0; axis < to.rank(); ++axis)
-    result.to.push_back(to.offset(axis));
-  for (auto [loop, extent] : llvm::enumerate(piece.getLoops()))
-    result.loops.push_back({extent, space::delta(from, loop), space::delta(to, loop)});
-  return result;
+Piece pieceOf(PieceAttr attribute) {
+  const auto elements = [](AffineMap map) { return space::Projection::elements(map, {}); };
+  Piece piece = space::pieceOf(attribute.getLoops(), elements(attribute.getFrom()),
+                               elements(attribute.getTo()));
+  piece.operand = attribute.getOperand();
+  return piece;
 }
 
 } // namespace

@@ -79,6 +79,19 @@ std::optional<Shape> permutationOf(const Shape &from, std::vector<Stride> axes, 
   return permutation;
 }
 
+/// Returns the reduction again, with its reduced axes kept or not, if it then has this shape; null
+/// if not.
+mlir::Value reducedAgain(mlir::OpBuilder &builder, mlir::Location location, ir::ReduceOp reduce,
+                         bool keepdims, const Shape &shape) {
+  std::string why;
+  const auto found =
+      ir::inferReduce(ir::shapeOf(reduce.getInput()), reduce.getAxes(), keepdims, why);
+  if (mlir::failed(found) || llvm::ArrayRef<int64_t>(*found) != llvm::ArrayRef<int64_t>(shape))
+    return {};
+  return builder.create<ir::ReduceOp>(location, reduce.getMonoid(), reduce.getInput(),
+                                      reduce.getAxes(), keepdims);
+}
+
 } // namespace
 
 /// Transposes one behind the other are one, or none.
@@ -146,14 +159,9 @@ std::optional<Tensor> Emitter::withKeptAxes(const Tensor &input, const Shape &sh
   auto reduce = input.known ? ir::ReduceOp() : input.value.getDefiningOp<ir::ReduceOp>();
   if (!reduce || reduce.getKeepdims())
     return std::nullopt;
-  std::string why;
-  const auto kept =
-      ir::inferReduce(ir::shapeOf(reduce.getInput()), reduce.getAxes(), /*keepdims=*/true, why);
-  if (mlir::failed(kept) || llvm::ArrayRef<int64_t>(*kept) != llvm::ArrayRef<int64_t>(shape))
-    return std::nullopt;
-  return computed(input.type, builder.create<ir::ReduceOp>(location, reduce.getMonoid(),
-                                                           reduce.getInput(), reduce.getAxes(),
-                                                           /*keepdims=*/true));
+  if (const mlir::Value kept = reducedAgain(builder, location, reduce, true, shape))
+    return computed(input.type, kept);
+  return std::nullopt;
 }
 
 /// Returns the reduction that keeps its axes and of which `input` is the result, without the
@@ -163,14 +171,9 @@ std::optional<Tensor> Emitter::withoutKeptAxes(const Tensor &input, const Shape 
   auto reduce = input.value.getDefiningOp<ir::ReduceOp>();
   if (!reduce || !reduce.getKeepdims() || isFixed(input.value))
     return std::nullopt;
-  std::string why;
-  const auto removed =
-      ir::inferReduce(ir::shapeOf(reduce.getInput()), reduce.getAxes(), /*keepdims=*/false, why);
-  if (mlir::failed(removed) || llvm::ArrayRef<int64_t>(*removed) != llvm::ArrayRef<int64_t>(shape))
-    return std::nullopt;
-  return selected({input}, builder.create<ir::ReduceOp>(location, reduce.getMonoid(),
-                                                        reduce.getInput(), reduce.getAxes(),
-                                                        /*keepdims=*/false));
+  if (const mlir::Value removed = reducedAgain(builder, location, reduce, false, shape))
+    return selected({input}, removed);
+  return std::nullopt;
 }
 
 /// Returns one transpose for a reshape to `shape` behind a reshape and a transpose, if the three
