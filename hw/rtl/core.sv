@@ -91,27 +91,26 @@ module core #(
 
   // ---- tokens given in this cycle: network, matrix unit, vector unit ------------
   machine_pkg::signal_t matrix_signal, vector_signal;
-  logic        net_data, net_signal;
-  logic [2:0]  matrix_give, vector_give;
-  logic [14:0] give_token;
+  logic                 net_data, net_signal;
+  machine_pkg::gives_t  matrix_give, vector_give;
 
-  assign net_data      = net_valid_i && net_packet.data;
-  assign net_signal    = net_valid_i && net_packet.signal;
-  assign matrix_give   = {vector_signal.valid && vector_signal.units[0],
-                          matrix_signal.valid && matrix_signal.units[0],
-                          net_signal && net_packet.units[0]};
-  assign vector_give   = {vector_signal.valid && vector_signal.units[1],
-                          matrix_signal.valid && matrix_signal.units[1],
-                          net_signal && net_packet.units[1]};
-  assign give_token    = {vector_signal.token, matrix_signal.token, net_packet.token};
+  assign net_data   = net_valid_i && net_packet.data;
+  assign net_signal = net_valid_i && net_packet.signal;
+  assign matrix_give.valid = {vector_signal.valid && vector_signal.units[0],
+                              matrix_signal.valid && matrix_signal.units[0],
+                              net_signal && net_packet.units[0]};
+  assign vector_give.valid = {vector_signal.valid && vector_signal.units[1],
+                              matrix_signal.valid && matrix_signal.units[1],
+                              net_signal && net_packet.units[1]};
+  assign matrix_give.token = {vector_signal.token, matrix_signal.token, net_packet.token};
+  assign vector_give.token = matrix_give.token;
 
   // ---- tensor rows ------------------------------------------------------------
-  logic [3:0]           read;
-  logic [63:0]          read_addr;
-  logic [4*RowBits-1:0] read_row;
-  logic                 local_write, weight_row, weight_column;
-  logic [17:0]          dst_addr;
-  logic [RowBits-1:0]   dst_row;
+  logic [3:0]                read;
+  logic [63:0]               read_addr;
+  logic [4*RowBits-1:0]      read_row;
+  machine_pkg::destination_t dst, weight;
+  logic [RowBits-1:0]        dst_row;
 
   tensor_ram #(
       .Lanes    (Lanes),
@@ -127,8 +126,8 @@ module core #(
       .inbox_write_i(cfg_inbox || net_data),
       .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net_packet.addr[15:0]),
       .inbox_row_i  (cfg_inbox ? cfg_data_i : net_row_i),
-      .local_write_i(cfg_local || local_write),
-      .local_addr_i (cfg_local ? cfg_addr_i[15:0] : dst_addr[15:0]),
+      .local_write_i(cfg_local || dst.local_row),
+      .local_addr_i (cfg_local ? cfg_addr_i[15:0] : dst.addr[15:0]),
       .local_row_i  (cfg_local ? cfg_data_i : dst_row),
       .readback_clk_i,
       .readback_addr_i,
@@ -136,9 +135,17 @@ module core #(
   );
 
   // ---- units ------------------------------------------------------------------
-  logic                result_valid, result_read, result_pop;
-  logic [Lanes*32-1:0] result_row;
-  logic                matrix_issue, vector_issue, matrix_fault, vector_fault;
+  logic                  result_valid;
+  machine_pkg::take_t    result;
+  logic [Lanes*32-1:0]   result_row;
+  logic                  matrix_issue, vector_issue, matrix_fault, vector_fault;
+  machine_pkg::watched_t matrix_watched, vector_watched;
+
+  // A weight is configured like a row that the vector unit writes.
+  assign weight.local_row     = 1'b0;
+  assign weight.weight_row    = cfg_weights || dst.weight_row;
+  assign weight.weight_column = dst.weight_column;
+  assign weight.addr          = cfg_weights ? cfg_addr_i[17:0] : dst.addr;
 
   matrix_unit #(
       .Lanes       (Lanes),
@@ -156,28 +163,23 @@ module core #(
       .pc_i           (pc),
       .full_o         (matrix_full),
       .give_i         (matrix_give),
-      .give_token_i   (give_token),
       .read_o         (read[0]),
       .read_addr_o    (read_addr[15:0]),
       .read_row_i     (read_row[RowBits-1:0]),
-      .weight_row_i   (cfg_weights || weight_row),
-      .weight_column_i(weight_column),
-      .weight_addr_i  (cfg_weights ? cfg_addr_i[17:0] : dst_addr),
+      .weight_i       (weight),
       .weight_data_i  (cfg_weights ? cfg_data_i : dst_row),
       .cfg_preload_i  (cfg_preload),
       .cfg_addr_i     (cfg_addr_i[15:0]),
       .cfg_data_i,
       .result_valid_o (result_valid),
-      .result_read_i  (result_read),
-      .result_pop_i   (result_pop),
+      .result_i       (result),
       .result_row_o   (result_row),
       .signal_o       (matrix_signal),
       .issue_o        (matrix_issue),
       .fault_o        (matrix_fault),
       .readback_clk_i,
       .readback_state_i,
-      .status_o       (readback_matrix_o),
-      .count_o        (matrix_count_o)
+      .watched_o      (matrix_watched)
   );
 
   vector_unit #(
@@ -193,18 +195,13 @@ module core #(
       .pc_i           (pc),
       .full_o         (vector_full),
       .give_i         (vector_give),
-      .give_token_i   (give_token),
       .read_o         (read[3:1]),
       .read_addr_o    (read_addr[63:16]),
       .read_row_i     (read_row[4*RowBits-1:RowBits]),
       .result_valid_i (result_valid),
-      .result_read_o  (result_read),
-      .result_pop_o   (result_pop),
+      .result_o       (result),
       .result_row_i   (result_row),
-      .local_write_o  (local_write),
-      .weight_row_o   (weight_row),
-      .weight_column_o(weight_column),
-      .dst_addr_o     (dst_addr),
+      .dst_o          (dst),
       .dst_row_o      (dst_row),
       .signal_o       (vector_signal),
       .packet_valid_o,
@@ -219,9 +216,10 @@ module core #(
       .fault_o        (vector_fault),
       .readback_clk_i,
       .readback_state_i,
-      .status_o       (readback_vector_o),
-      .count_o        (vector_count_o)
+      .watched_o      (vector_watched)
   );
+  assign {readback_matrix_o, matrix_count_o} = matrix_watched;
+  assign {readback_vector_o, vector_count_o} = vector_watched;
 
   assign progress_o = matrix_issue || vector_issue;
   assign fault_o    = matrix_fault || vector_fault;
@@ -229,5 +227,5 @@ module core #(
   `SLUICE_ASSERT(!(net_data && net_packet.addr[17:16] != '0))
   `SLUICE_ASSERT(!(cfg_valid_i && cfg_addr_i[19:16] > (cfg_weights ? 4'd3 : 4'd0)))
   // Memories are configured while nothing runs: their write ports are not shared.
-  `SLUICE_ASSERT(!(cfg_valid_i && (net_valid_i || local_write || weight_row || weight_column)))
+  `SLUICE_ASSERT(!(cfg_valid_i && (net_valid_i || dst.local_row || dst.weight_row || dst.weight_column)))
 endmodule

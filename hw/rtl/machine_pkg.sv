@@ -19,6 +19,26 @@ package machine_pkg;
     logic [1:0] units;
   } signal_t;
 
+  // Tokens given to a unit in a cycle: by the vector unit, the matrix unit and the network.
+  typedef struct packed {
+    logic [2:0]  valid;
+    logic [14:0] token;
+  } gives_t;
+
+  // What the vector unit does to the head of the matrix results.
+  typedef struct packed {
+    logic read;
+    logic pop;  // after the read
+  } take_t;
+
+  // Where a row of the vector unit goes within its core.
+  typedef struct packed {
+    logic        local_row;
+    logic        weight_row;     // address: block * lanes + output lane
+    logic        weight_column;  // address: block * lanes + input position
+    logic [17:0] addr;
+  } destination_t;
+
   // The beat a unit is at.
   typedef struct packed {
     logic       may_issue;  // there is one and it waits for no token
@@ -79,4 +99,10 @@ package machine_pkg;
 
   // 2^48 cycles are ten days at 300 MHz; then a counter starts again at zero.
   localparam int unsigned CounterBits = 48;
+
+  // What a unit shows to a watcher.
+  typedef struct packed {
+    logic [StatusBits-1:0]  status;  // a status_t
+    logic [CounterBits-1:0] count;   // of the state that is asked for
+  } watched_t;
 endpackage

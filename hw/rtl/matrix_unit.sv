@@ -21,16 +21,13 @@ module matrix_unit #(
     input  logic [isa_pkg::InstBits-1:0]       inst_i,
     input  logic [PcBits-1:0]                  pc_i,
     output logic                               full_o,
-    input  logic [2:0]                         give_i,
-    input  logic [14:0]                        give_token_i,
+    input  machine_pkg::gives_t                give_i,
     // tensor row x: address in t, row in t+1
     output logic                               read_o,
     output logic [15:0]                        read_addr_o,
     input  logic [RowBits-1:0]                 read_row_i,
     // weights: a row (one output lane) or a column (one input position) of a block
-    input  logic                               weight_row_i,
-    input  logic                               weight_column_i,
-    input  logic [17:0]                        weight_addr_i,
+    input  machine_pkg::destination_t          weight_i,
     input  logic [RowBits-1:0]                 weight_data_i,
     // configuration of the preload rows
     input  logic                               cfg_preload_i,
@@ -38,8 +35,7 @@ module matrix_unit #(
     input  logic [RowBits-1:0]                 cfg_data_i,
     // results: read and perhaps popped in t, fp32 row in t+1
     output logic                               result_valid_o,
-    input  logic                               result_read_i,
-    input  logic                               result_pop_i,
+    input  machine_pkg::take_t                 result_i,
     output logic [Lanes*32-1:0]                result_row_o,
     output machine_pkg::signal_t               signal_o,
     // for watching
@@ -47,8 +43,7 @@ module matrix_unit #(
     output logic                               fault_o,
     input  logic                               readback_clk_i,
     input  logic [2:0]                         readback_state_i,
-    output logic [machine_pkg::StatusBits-1:0] status_o,
-    output logic [machine_pkg::CounterBits-1:0] count_o
+    output machine_pkg::watched_t              watched_o
 );
   `SLUICE_REQUIRE(WeightBlocks >= 2 && WeightBlocks <= 65536 && WeightBlocks * Lanes <= 1 << 18)
 
@@ -111,19 +106,19 @@ module matrix_unit #(
       .inst_i,
       .pc_i,
       .full_o,
-      .give_i,
-      .give_token_i,
-      .inst_o (inst_bits),
-      .place_o(place),
-      .block_i(block),
-      .step_o (step),
-      .next_o (next_bits),
-      .next_last_o(next_last),
+      .give_i      (give_i.valid),
+      .give_token_i(give_i.token),
+      .inst_o      (inst_bits),
+      .place_o     (place),
+      .block_i     (block),
+      .step_o      (step),
+      .next_o      (next_bits),
+      .next_last_o (next_last),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,
-      .status_o,
-      .count_o
+      .status_o    (watched_o.status),
+      .count_o     (watched_o.count)
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
@@ -153,7 +148,7 @@ module matrix_unit #(
       .clk_i,
       .rst_i,
       .take_i(issue && emit_result),
-      .give_i(result_pop_i),
+      .give_i(result_i.pop),
       .free_o(result_free),
       .idle_o(no_results)
   );
@@ -219,9 +214,9 @@ module matrix_unit #(
       .zero_i       (!reading.add),
       .block_i      (block_q),
       .row_i        (read_row_i),
-      .weight_row_i,
-      .weight_column_i,
-      .weight_addr_i(weight_addr_i[BlockBits+$clog2(Lanes)-1:0]),
+      .weight_row_i   (weight_i.weight_row),
+      .weight_column_i(weight_i.weight_column),
+      .weight_addr_i  (weight_i.addr[BlockBits+$clog2(Lanes)-1:0]),
       .weight_data_i,
       .poison_o     (poison),
       .anchor_o     (anchor),
@@ -275,14 +270,15 @@ module matrix_unit #(
       .push_i (rounded_valid),
       .data_i (rounded),
       .valid_o(result_valid_o),
-      .read_i (result_read_i),
-      .pop_i  (result_pop_i),
+      .read_i (result_i.read),
+      .pop_i  (result_i.pop),
       .data_o (result_row_o)
   );
 
   assign signal_o = {after.signal, after.token, after.units};
 
   `SLUICE_ASSERT(!read_o || {1'b0, w} < 17'(WeightBlocks))
-  `SLUICE_ASSERT(!(weight_row_i || weight_column_i) || {1'b0, weight_addr_i} < 19'(WeightBlocks * Lanes))
-  `SLUICE_ASSERT(!(weight_row_i && weight_column_i))
+  `SLUICE_ASSERT(!(weight_i.weight_row || weight_i.weight_column) ||
+                 {1'b0, weight_i.addr} < 19'(WeightBlocks * Lanes))
+  `SLUICE_ASSERT(!(weight_i.weight_row && weight_i.weight_column))
 endmodule

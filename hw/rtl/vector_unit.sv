@@ -21,22 +21,17 @@ module vector_unit #(
     input  logic [isa_pkg::InstBits-1:0]       inst_i,
     input  logic [PcBits-1:0]                  pc_i,
     output logic                               full_o,
-    input  logic [2:0]                         give_i,
-    input  logic [14:0]                        give_token_i,
+    input  machine_pkg::gives_t                give_i,
     // tensor rows a, b, c: addresses in t, rows in t+1
     output logic [2:0]                         read_o,
     output logic [47:0]                        read_addr_o,
     input  logic [3*RowBits-1:0]               read_row_i,
     // matrix results: read and perhaps popped in t, fp32 row in t+1
     input  logic                               result_valid_i,
-    output logic                               result_read_o,
-    output logic                               result_pop_o,
+    output machine_pkg::take_t                 result_o,
     input  logic [Lanes*32-1:0]                result_row_i,
     // destinations, in t+L
-    output logic                               local_write_o,
-    output logic                               weight_row_o,    // address: block * lanes + output lane
-    output logic                               weight_column_o, // address: block * lanes + input position
-    output logic [17:0]                        dst_addr_o,
+    output machine_pkg::destination_t          dst_o,
     output logic [RowBits-1:0]                 dst_row_o,
     output machine_pkg::signal_t               signal_o,
     // to the network
@@ -54,8 +49,7 @@ module vector_unit #(
     output logic                               fault_o,
     input  logic                               readback_clk_i,
     input  logic [2:0]                         readback_state_i,
-    output logic [machine_pkg::StatusBits-1:0] status_o,
-    output logic [machine_pkg::CounterBits-1:0] count_o
+    output machine_pkg::watched_t              watched_o
 );
   localparam int unsigned WideBits = Lanes * 32;
   localparam int unsigned Slots    = 32;  // more beats than the longest path holds
@@ -138,19 +132,19 @@ module vector_unit #(
       .inst_i,
       .pc_i,
       .full_o,
-      .give_i,
-      .give_token_i,
-      .inst_o (inst_bits),
-      .place_o(place),
-      .block_i(block),
-      .step_o (step),
-      .next_o (next_bits),
-      .next_last_o(next_last),
+      .give_i      (give_i.valid),
+      .give_token_i(give_i.token),
+      .inst_o      (inst_bits),
+      .place_o     (place),
+      .block_i     (block),
+      .step_o      (step),
+      .next_o      (next_bits),
+      .next_last_o (next_last),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,
-      .status_o,
-      .count_o
+      .status_o    (watched_o.status),
+      .count_o     (watched_o.count)
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
@@ -196,8 +190,8 @@ module vector_unit #(
       .idle_o(outbox_empty)
   );
 
-  assign result_read_o = issue && from_mxu;
-  assign result_pop_o  = issue && inst.a_src == isa_pkg::SourceMxu;
+  assign result_o.read = issue && from_mxu;
+  assign result_o.pop  = issue && inst.a_src == isa_pkg::SourceMxu;
   assign read_o = {issue && inst.c_en, issue && inst.b_en,
                    issue && inst.a_src == isa_pkg::SourceRam};
   assign read_addr_o = {c_addr, b_addr, a_addr};
@@ -452,10 +446,10 @@ module vector_unit #(
     if (out_in) done_q <= beat_out;
   end
 
-  assign local_write_o   = retire && done_q.local_write;
-  assign weight_row_o    = retire && done_q.weight_row;
-  assign weight_column_o = retire && done_q.weight_column;
-  assign dst_addr_o      = done_packet.addr;
+  assign dst_o.local_row     = retire && done_q.local_write;
+  assign dst_o.weight_row    = retire && done_q.weight_row;
+  assign dst_o.weight_column = retire && done_q.weight_column;
+  assign dst_o.addr          = done_packet.addr;
 
   assign signal_o.valid = retire && done_packet.signal && !done_q.by_network;
   assign signal_o.token = done_packet.token;
