@@ -41,7 +41,8 @@ struct Split {
 std::optional<Split> splitOf(Value whole, Value parts, int64_t lanes) {
   const auto axis = dataDim(whole), features = dataDim(parts);
   const auto from = shapeOf(whole), to = shapeOf(parts);
-  if (!axis || !features || *features == 0)
+  if (!axis || !features || *features == 0 ||
+      from.empty()) // a tensor of rank 0 has a row, but no axis
     return std::nullopt;
   const auto heads = static_cast<unsigned>(*features - 1);
   const int64_t number = to[heads], each = to[*features];

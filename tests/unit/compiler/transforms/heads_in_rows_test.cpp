@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "tests/support/environment.h"
 
 namespace sluice::ir {
@@ -148,6 +149,20 @@ TEST_F(HeadsInRows, KeepValues) {
   }
   EXPECT_GT(changed, 0U);
   EXPECT_GT(kept, 0U);
+}
+
+/// A tensor of rank 0 has a data dimension, but no extent for it.
+TEST_F(HeadsInRows, LeaveProductsOfScalarsAlone) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "func.func @f(%x: tensor<bf16, #sluice<[1!]>>) -> tensor<1x1x1xbf16, #sluice<[1 1 1!]>> {\n"
+      "  %r = sluice.reshape %x : (tensor<bf16, #sluice<[1!]>>) -> "
+      "tensor<1x1x1xbf16, #sluice<[1 1 1!]>>\n"
+      "  %p = sluice.matmul %r, %r : (tensor<1x1x1xbf16, #sluice<[1 1 1!]>>, "
+      "tensor<1x1x1xbf16, #sluice<[1 1 1!]>>) -> tensor<1x1x1xbf16, #sluice<[1 1 1!]>>\n"
+      "  return %p : tensor<1x1x1xbf16, #sluice<[1 1 1!]>>\n}",
+      &context);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(headsInRows(*module->getOps<mlir::FunctionOpInterface>().begin(), 8), 0U);
 }
 
 } // namespace
