@@ -71,6 +71,8 @@ public:
 
   Outcome run() {
     const uint64_t count = inputCount();
+    // A streamed model is evaluated for the whole sequence at once.
+    evaluator.keepsConstants = count > 1 || (isSequence() && streamed == nullptr);
     while (outcome.inputs < count && !outcome.problem)
       checkNext();
     return std::move(outcome);

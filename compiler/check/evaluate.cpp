@@ -27,37 +27,39 @@ using Shared = std::shared_ptr<const Tensor>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-/// Constants of so many elements all together are kept from one run to the next.
-constexpr int64_t kMostKept = 1 << 21;
+/// Constants of so many elements, with their variants, are kept from one run to the next: 256 MB.
+constexpr size_t kMostKept = 1 << 25;
 
 Shared shared(Tensor tensor) { return std::make_shared<const Tensor>(std::move(tensor)); }
 
-/// A tensor that somebody else owns.
-Shared borrowed(const Tensor *tensor) { return {Shared(), tensor}; }
+Magnitude magnitudeOf(const Tensor &tensor) {
+  Magnitude magnitude;
+  for (const double value : tensor.values) {
+    const bool isFinite = std::isfinite(value);
+    magnitude.isFinite &= isFinite;
+    magnitude.hasZero |= value == 0;
+    magnitude.largest = std::max(magnitude.largest, isFinite ? std::abs(value) : 0);
+  }
+  return magnitude;
+}
 
 bool isFinite(const Tensor &tensor) {
   return std::ranges::all_of(tensor.values, [](double value) { return std::isfinite(value); });
 }
 
-/// A number that is not finite makes the sums that it enters NaN.
-Shared poisoned(const Shared &tensor) {
-  if (isFinite(*tensor))
+/// A variant with another number in the place of what is not finite. NaN: what a sum makes of it.
+Shared withoutInfinities(const Spread &spread, size_t variant, double instead) {
+  const Shared &tensor = spread.variants[variant];
+  if (spread.magnitudes.empty() ? isFinite(*tensor) : spread.magnitudes[variant].isFinite)
     return tensor;
   Tensor copy = *tensor;
   for (double &value : copy.values)
-    value = std::isfinite(value) ? value : kNaN;
+    value = std::isfinite(value) ? value : instead;
   return shared(std::move(copy));
 }
 
-/// Zeros in the place of what is not finite.
-Shared cleared(const Shared &tensor) {
-  if (isFinite(*tensor))
-    return tensor;
-  Tensor copy = *tensor;
-  for (double &value : copy.values)
-    value = std::isfinite(value) ? value : 0;
-  return shared(std::move(copy));
-}
+/// A tensor that somebody else owns.
+Shared borrowed(const Tensor *tensor) { return {Shared(), tensor}; }
 
 /// Elements are moved from lane to lane by sums with zeros, which an element that is not finite
 /// makes NaN. Which elements lie in one row follows from the layout: one direction of rounding
@@ -98,12 +100,11 @@ bool isConstant(Value value) { return value.getDefiningOp<ir::ConstantOp>() != n
 /// Whether weights are zero, such as those of a grouped convolution between its groups. In exact
 /// arithmetic they make NaN of an infinity that the model does not multiply by anything.
 bool hasZeroWeights(Operation &op, const std::vector<Spread> &operands) {
-  if (!llvm::isa<ir::MatmulOp, ir::ContractOp>(op))
-    return false;
-  for (auto [value, spread] : llvm::zip_equal(op.getOperands(), operands))
-    if (isConstant(value) && llvm::is_contained(spread.exact().values, 0.0))
-      return true;
-  return false;
+  return llvm::isa<ir::MatmulOp, ir::ContractOp>(op) &&
+         llvm::any_of(llvm::zip_equal(op.getOperands(), operands), [](const auto &operand) {
+           const auto &[value, spread] = operand;
+           return isConstant(value) && spread.magnitude(0).hasZero;
+         });
 }
 
 /// Whether a view puts a number that is rounded where its input has no element.
@@ -113,31 +114,12 @@ bool hasRoundedValue(Operation &op) {
   return outside && nearestBf16(*outside) != *outside;
 }
 
-/// An operand of a product that is written as weights when it is computed must be finite. The
-/// layout may write an activation as weights although the other operand is a constant.
-bool isUnspecified(Operation &op, const std::vector<Spread> &operands, const ProgramFacts &facts) {
-  if (!llvm::isa<ir::MatmulOp, ir::ContractOp>(op) ||
-      (llvm::any_of(op.getOperands(), isConstant) &&
-       !facts.dynamicProducts.contains(ir::nodeOf(op.getLoc()).index)))
-    return false;
-  // One variant is enough: an integer that stands for NaN is finite in some of them.
-  return llvm::any_of(operands, [](const Spread &operand) {
-    return !llvm::all_of(operand.variants, [](const Shared &tensor) { return isFinite(*tensor); });
-  });
-}
-
-double largestOf(const Tensor &tensor) {
-  double most = 0;
-  for (const double value : tensor.values)
-    most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
-  return most;
-}
-
 /// Adds to sums what the machine truncates: products that are far below the largest of a sum.
-void truncate(const std::vector<Shared> &operands, Rounding &rounding, Tensor &sums) {
+void truncate(const std::vector<Spread> &operands, size_t variant, Rounding &rounding,
+              Tensor &sums) {
   double most = 0x1p-24; // of the value of 1
-  for (const Shared &operand : operands)
-    most *= largestOf(*operand);
+  for (const Spread &operand : operands)
+    most *= operand.magnitude(variant).largest;
   for (double &value : sums.values)
     // Exact sums stay exact, unless they are as small as what is truncated.
     if (nearestBf16(value) != value || (value != 0 && std::abs(value) < most))
@@ -232,6 +214,10 @@ std::vector<Tensor> argMax(ir::ReduceOp op, const Spread &input, std::span<Round
 
 } // namespace
 
+Magnitude Spread::magnitude(size_t variant) const {
+  return magnitudes.empty() ? magnitudeOf(*variants[variant]) : magnitudes[variant];
+}
+
 std::vector<double> Spread::moved() const {
   const std::vector<double> &exact = variants.front()->values;
   std::vector<double> moved(exact.size());
@@ -272,6 +258,20 @@ Evaluator::Evaluator(FunctionOpInterface function, std::vector<Rounding> roundin
     : function(function), roundings(std::move(roundings)), facts(std::move(facts)) {}
 Evaluator::~Evaluator() = default;
 
+/// An operand of a product that is written as weights when it is computed must be finite. The
+/// layout may write an activation as weights although the other operand is a constant.
+bool Evaluator::isUnspecified(Operation &op, const std::vector<Spread> &operands) const {
+  if (!llvm::isa<ir::MatmulOp, ir::ContractOp>(op) ||
+      (llvm::any_of(op.getOperands(), isConstant) &&
+       !facts.dynamicProducts.contains(ir::nodeOf(op.getLoc()).index)))
+    return false;
+  // One variant is enough: an integer that stands for NaN is finite in some of them.
+  return llvm::any_of(operands, [&](const Spread &operand) {
+    return !llvm::all_of(llvm::seq<size_t>(variants()),
+                         [&](size_t variant) { return operand.magnitude(variant).isFinite; });
+  });
+}
+
 std::vector<Spread> Evaluator::run(const Tensors &arguments) {
   Block &block = function.getFunctionBody().front();
   Values values;
@@ -298,21 +298,21 @@ Spread Evaluator::constant(Operation &op) {
   Spread spread;
   spread.variants.push_back(shared(ir::toTensor(llvm::cast<ir::ConstantOp>(op).getValue())));
   for (Rounding &rounding : roundings) {
-    Tensor rounded = spread.exact();
-    rounding.round(rounded);
-    for (size_t i = 0; i < rounded.values.size(); ++i) // a constant stays finite
-      if (std::isinf(rounded.values[i]) && std::isfinite(spread.exact().values[i]))
-        rounded.values[i] = std::copysign(double{numerics::kLargestBf16}, rounded.values[i]);
-    const bool same = rounded.values == spread.exact().values;
-    spread.variants.push_back(same ? spread.variants.front() : shared(std::move(rounded)));
+    auto rounded = rounding.roundedConstant(spread.exact());
+    spread.variants.push_back(rounded ? shared(std::move(*rounded)) : spread.variants.front());
   }
+  std::vector<Magnitude> &known = magnitudes[&op];
+  if (known.empty())
+    for (const Shared &tensor : spread.variants)
+      known.push_back(magnitudeOf(*tensor));
+  spread.magnitudes = known;
   if (!facts.exactNodes.empty())
     spread.unrounded.assign(spread.variants.size(), spread.variants.front());
-  int64_t kept = static_cast<int64_t>(spread.exact().values.size());
-  for (const auto &[other, tensor] : constants)
-    kept += static_cast<int64_t>(tensor.exact().values.size());
-  if (kept <= kMostKept)
+  const size_t size = spread.exact().values.size() * variants();
+  if (keepsConstants && kept + size <= kMostKept) {
+    kept += size;
     constants[&op] = spread;
+  }
   return spread;
 }
 
@@ -476,8 +476,8 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
     std::vector<double *> outputs;
     for (size_t variant = 0; variant < variants; ++variant) {
       for (const Spread &operand : operands) {
-        const Shared &tensor = operand.variants[variant];
-        kept.push_back(facts.movesElements && isUp(variant) ? cleared(tensor) : tensor);
+        kept.push_back(facts.movesElements && isUp(variant) ? withoutInfinities(operand, variant, 0)
+                                                            : operand.variants[variant]);
         inputs[variant].push_back(kept.back()->values.data());
       }
       outputs.push_back(made[variant].values.data());
@@ -514,13 +514,12 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
   };
   if (isView && llvm::all_of(op.getOperands(), isKnown))
     viewsOfConstants.insert(op.getResult(0));
-  const bool mayBeNaN = hasZeroWeights(op, operands),
-             mayBeAnything = isUnspecified(op, operands, facts);
+  const bool mayBeNaN = hasZeroWeights(op, operands), mayBeAnything = isUnspecified(op, operands);
   const auto operandOf = [&](const Spread &operand, size_t variant) {
-    const Shared &tensor = operand.variants[variant];
     if (isUp(variant) && (facts.movesElements || (sums && mayBeNaN)))
-      return cleared(tensor);
-    return variant > 0 && sums ? poisoned(tensor) : tensor;
+      return withoutInfinities(operand, variant, 0);
+    return variant > 0 && sums ? withoutInfinities(operand, variant, kNaN)
+                               : operand.variants[variant];
   };
   for (size_t variant = 0; variant < variants; ++variant) {
     std::vector<Shared> inputs;
@@ -549,8 +548,9 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
     }
     Tensor made = std::move(evaluateOne(op, inputs).front());
     const auto isPoisoned = [&] {
-      return llvm::any_of(llvm::zip_equal(op.getOperands(), inputs), [&](const auto &operand) {
-        return !isFinite(*std::get<1>(operand)) && !(isView && isKnown(std::get<0>(operand)));
+      return llvm::any_of(llvm::zip_equal(op.getOperands(), operands), [&](const auto &operand) {
+        const auto &[value, spread] = operand;
+        return !(isView && isKnown(value)) && !spread.magnitude(variant).isFinite;
       });
     };
     // A view makes NaN if it reads such an element. So do maxima, whose results may change lanes.
@@ -558,7 +558,7 @@ std::vector<Spread> Evaluator::runRounded(Operation &op, const std::vector<Sprea
         (sums || facts.movesElements || ((isView || reduce) && !isFinite(made))))
       makeNaN(made);
     if (sums && !llvm::all_of(op.getOperands(), isConstant))
-      truncate(inputs, rounding, made);
+      truncate(operands, variant, rounding, made);
     if (reduce)
       roundWithin(*monoid, reduce, inputs[0], rounding, made);
     if (!isView)

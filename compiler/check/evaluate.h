@@ -15,6 +15,12 @@
 
 namespace sluice::check {
 
+/// How large the elements of a tensor are.
+struct Magnitude {
+  double largest = 0; ///< of the finite elements
+  bool isFinite = true, hasZero = false;
+};
+
 /// A tensor in several variants. Variant 0 is exact. Each other variant rounds all intermediate
 /// values to bf16 in its own direction. Equal variants share a tensor.
 struct Spread {
@@ -22,7 +28,10 @@ struct Spread {
   /// The variants as they are if nothing is rounded to bf16 behind the inputs of the function and
   /// behind quantised integers. Empty: not known.
   std::vector<std::shared_ptr<const reference::Tensor>> unrounded;
+  /// Of each variant of a constant, which every step of a sequence reads again; otherwise empty.
+  std::vector<Magnitude> magnitudes;
 
+  [[nodiscard]] Magnitude magnitude(size_t variant) const;
   [[nodiscard]] const reference::Tensor &exact() const { return *variants.front(); }
   /// Returns the largest distance by which rounding moves each element; infinity if only some
   /// variants of the element are finite.
@@ -54,6 +63,9 @@ public:
   /// The number of variants of each value, including the exact one.
   [[nodiscard]] size_t variants() const { return 1 + roundings.size(); }
 
+  /// Whether more runs follow the first, which read the constants again.
+  bool keepsConstants = true;
+
   /// Is called with the result of each operation in the block of the function, which it may
   /// replace; may be null.
   std::function<void(mlir::Value, Spread &)> tap;
@@ -67,12 +79,15 @@ private:
   Spread quantise(mlir::Operation &op, const std::vector<Spread> &operands);
   void addUnrounded(mlir::Operation &op, const std::vector<Spread> &operands, Spread &result);
   Spread constant(mlir::Operation &op);
+  [[nodiscard]] bool isUnspecified(mlir::Operation &op, const std::vector<Spread> &operands) const;
 
   mlir::FunctionOpInterface function;
   std::vector<Rounding> roundings;
   ProgramFacts facts;
-  llvm::DenseMap<mlir::Value, Spread> states; ///< by result of sluice.state
-  llvm::DenseMap<mlir::Operation *, Spread> constants;
+  llvm::DenseMap<mlir::Value, Spread> states;          ///< by result of sluice.state
+  llvm::DenseMap<mlir::Operation *, Spread> constants; ///< those that are kept
+  size_t kept = 0;                                     ///< elements of their variants
+  llvm::DenseMap<mlir::Operation *, std::vector<Magnitude>> magnitudes; ///< of all constants
   llvm::DenseSet<mlir::Value> viewsOfConstants;
 };
 

@@ -1,8 +1,11 @@
 #include "compiler/check/rounding.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+
+#include "hw/numerics/bf16.h"
 
 namespace sluice::check {
 namespace {
@@ -69,6 +72,54 @@ double Rounding::operator()(double value) {
 void Rounding::round(reference::Tensor &tensor) {
   for (double &value : tensor.values)
     value = (*this)(value);
+}
+
+/// Rounds numbers of fp32 that are zero or normal, in a loop that becomes vector instructions.
+template <bool nearest>
+Rounding::Quick Rounding::roundFloats(const reference::Tensor &from, reference::Tensor &to) const {
+  constexpr int32_t kHalf = 0x7FFF, kAll = 0xFFFF, kDroppedBits = 0xFFFF, kLargest = 0x7F7F0000,
+                    kFirstNormal = 0x00800000, kInfinite = 0x7F800000, kMagnitude = 0x7FFFFFFF;
+  const int32_t ifNegative = towards == Direction::Down ? kAll : 0,
+                ifPositive = towards == Direction::Up ? kAll : 0;
+  const double *const values = from.values.data();
+  double *const results = to.values.data();
+  int32_t others = 0, changes = 0; // none if zero
+  for (size_t i = 0, count = from.values.size(); i < count; ++i) {
+    const auto value = static_cast<float>(values[i]);
+    const auto bits = std::bit_cast<int32_t>(value);
+    const int32_t magnitude = bits & kMagnitude;
+    const int32_t add = nearest    ? kHalf + (magnitude >> 16 & 1)
+                        : bits < 0 ? ifNegative
+                                   : ifPositive;
+    // The magnitude of NaN and infinity is not used.
+    const int32_t sum = std::min(magnitude, kInfinite) + add;
+    const int32_t rounded = std::min(sum & ~kDroppedBits, kLargest) | (bits & ~kMagnitude);
+    const int32_t result = magnitude == 0 ? bits : rounded;
+    others |= static_cast<int32_t>(magnitude >= kInfinite) |
+              static_cast<int32_t>(magnitude < kFirstNormal && magnitude != 0) |
+              static_cast<int32_t>(double{value} != values[i]);
+    changes |= result ^ bits;
+    results[i] = std::bit_cast<float>(result);
+  }
+  return others != 0 ? Quick::Impossible : changes != 0 ? Quick::Changed : Quick::Same;
+}
+
+std::optional<reference::Tensor> Rounding::roundedConstant(const reference::Tensor &tensor) {
+  reference::Tensor rounded(tensor.shape);
+  const Quick quick = towards == Direction::Random    ? Quick::Impossible
+                      : towards == Direction::Nearest ? roundFloats<true>(tensor, rounded)
+                                                      : roundFloats<false>(tensor, rounded);
+  if (quick == Quick::Changed)
+    return rounded;
+  if (quick == Quick::Same)
+    return std::nullopt;
+  for (size_t i = 0; i < rounded.values.size(); ++i) {
+    const double value = tensor.values[i], one = (*this)(value);
+    rounded.values[i] = std::isinf(one) && std::isfinite(value)
+                            ? std::copysign(double{numerics::kLargestBf16}, one)
+                            : one;
+  }
+  return rounded.values == tensor.values ? std::nullopt : std::optional(std::move(rounded));
 }
 
 double Rounding::choice() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "compiler/reference/tensor.h"
 
@@ -20,6 +21,9 @@ public:
   /// random one leaves one number in four as it is.
   double operator()(double value);
   void round(reference::Tensor &tensor);
+  /// Rounds a constant, in which every finite number stays finite. Returns nothing if it stays as
+  /// it is.
+  std::optional<reference::Tensor> roundedConstant(const reference::Tensor &tensor);
   /// Returns the direction as a number in [-1, 1]: 0 for Nearest, 1 for Up, -1 for Down and a
   /// random number for Random.
   double choice();
@@ -29,6 +33,10 @@ private:
   uint64_t state; ///< of the random directions
 
   uint64_t random();
+
+  enum class Quick : uint8_t { Impossible, Same, Changed };
+  template <bool nearest>
+  Quick roundFloats(const reference::Tensor &from, reference::Tensor &to) const;
 };
 
 /// Rounds to the nearest bf16 number.

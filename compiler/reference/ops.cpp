@@ -1,6 +1,7 @@
 #include "compiler/reference/ops.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "runtime/addressing/addressing.h"
@@ -55,44 +56,153 @@ void accumulateRun(const double *left, int64_t l, const double *right, int64_t r
   }
 }
 
-/// Sums products over loops, with the distances of neighbours along each loop. The order of the
-/// loops that are summed over is kept, so each sum is in ascending order. The innermost loop is one
-/// whose elements are neighbours in the result and share a factor, if there is one.
-void accumulate(const double *left, const double *right, double *to, Shape l, Shape r, Shape o,
-                Shape extents) {
-  if (elements(extents) == 0)
-    return;
-  for (size_t loop = extents.size(); loop-- > 0;) {
-    if (extents[loop] != 1)
-      continue;
-    for (Shape *of : {&l, &r, &o, &extents})
+/// Sums the products of several runs, four sums at a time: one waits for each of its own additions.
+void accumulateSums(const double *left, int64_t l, int64_t nextLeft, const double *right, int64_t r,
+                    int64_t nextRight, double *to, int64_t nextTo, int64_t count, int64_t runs) {
+  constexpr int64_t kTogether = 4;
+  int64_t run = 0;
+  for (; run + kTogether <= runs; run += kTogether) {
+    std::array<double, kTogether> sums{};
+    for (int64_t k = 0; k < kTogether; ++k)
+      sums[k] = to[k * nextTo];
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t k = 0; k < kTogether; ++k)
+        sums[k] += left[k * nextLeft + i * l] * right[k * nextRight + i * r];
+    for (int64_t k = 0; k < kTogether; ++k)
+      to[k * nextTo] = sums[k];
+    left += kTogether * nextLeft;
+    right += kTogether * nextRight;
+    to += kTogether * nextTo;
+  }
+  for (; run < runs; ++run, left += nextLeft, right += nextRight, to += nextTo)
+    accumulateRun(left, l, right, r, to, 0, count);
+}
+
+/// The loops of a sum of products, with the distances of neighbours along each loop.
+struct Nest {
+  Shape extents, left, right, to;
+
+  void erase(size_t loop) {
+    for (Shape *of : {&extents, &left, &right, &to})
       of->erase(of->begin() + static_cast<std::ptrdiff_t>(loop));
   }
-  if (extents.empty()) {
+  void moveInnermost(size_t loop) {
+    for (Shape *of : {&extents, &left, &right, &to}) {
+      const auto at = of->begin() + static_cast<std::ptrdiff_t>(loop);
+      std::rotate(at, at + 1, of->end());
+    }
+  }
+};
+
+/// How many products read each element of an operand with these distances.
+int64_t readsOf(const Shape &distances, const Shape &extents) {
+  int64_t reads = 1;
+  for (size_t loop = 0; loop < extents.size(); ++loop)
+    reads *= distances[loop] == 0 ? extents[loop] : 1;
+  return reads;
+}
+
+/// A copy of an operand pays where so many products read each of its elements.
+constexpr int64_t kReadsToCopy = 8;
+
+/// Copies an operand so that neighbours along the innermost loop are neighbours in memory, where
+/// this pays. `distances` become those of the copy.
+const double *packed(const double *operand, Shape &distances, const Shape &extents,
+                     std::vector<double> &copy) {
+  if (distances.back() <= 1 || readsOf(distances, extents) < kReadsToCopy)
+    return operand;
+  Shape own, from;
+  for (size_t loop = 0; loop < extents.size(); ++loop)
+    if (distances[loop] != 0) {
+      own.push_back(extents[loop]);
+      from.push_back(distances[loop]);
+    }
+  copy.resize(static_cast<size_t>(elements(own)));
+  double *to = copy.data();
+  const int64_t count = own.back(), apart = from.back();
+  own.back() = 1;
+  forEach(own, [&](const Shape &index) {
+    const double *const row = operand + offsetOf(index, from);
+    for (int64_t i = 0; i < count; ++i)
+      *to++ = row[i * apart];
+  });
+  int64_t distance = 1;
+  for (size_t loop = extents.size(); loop-- > 0;)
+    if (distances[loop] != 0) {
+      distances[loop] = distance;
+      distance *= extents[loop];
+    }
+  return copy.data();
+}
+
+/// Sums products over loops. The order of the loops that are summed over is kept, so each sum is in
+/// ascending order. The innermost loop is one whose elements are neighbours in the result and share
+/// a factor, if there is one.
+void accumulate(const double *left, const double *right, double *to, Nest nest) {
+  if (elements(nest.extents) == 0)
+    return;
+  for (size_t loop = nest.extents.size(); loop-- > 0;)
+    if (nest.extents[loop] == 1)
+      nest.erase(loop);
+  if (nest.extents.empty()) {
     *to += *left * *right;
     return;
   }
-  // Neighbours in the result that read neighbours of one operand; elements further apart only where
-  // the innermost loop is short.
+  // Neighbours in the result that read neighbours of one operand, or of a copy of it; elements
+  // further apart only where the innermost loop is short.
   constexpr int64_t kShort = 16;
-  const bool isShort = extents.back() < kShort;
+  const bool isShort = nest.extents.back() < kShort;
   std::optional<size_t> run;
-  for (size_t loop = 0; loop < extents.size(); ++loop) {
-    const bool isFactor = l[loop] == 0 || r[loop] == 0;
-    const bool isUnit = l[loop] + r[loop] == 1;
-    if (o[loop] == 1 && isFactor && (isUnit || (isShort && !run)))
+  for (size_t loop = 0; loop < nest.extents.size(); ++loop) {
+    const bool isFactor = nest.left[loop] == 0 || nest.right[loop] == 0;
+    const bool isUnit = nest.left[loop] + nest.right[loop] == 1;
+    const auto reads = [&] {
+      return readsOf(nest.left[loop] == 0 ? nest.right : nest.left, nest.extents);
+    };
+    if (nest.to[loop] == 1 && isFactor &&
+        (isUnit || (!run && (isShort || reads() >= kReadsToCopy))))
       run = loop;
   }
-  if (run)
-    for (Shape *of : {&l, &r, &o, &extents})
-      std::rotate(of->begin() + static_cast<std::ptrdiff_t>(*run),
-                  of->begin() + static_cast<std::ptrdiff_t>(*run) + 1, of->end());
-  const int64_t count = extents.back(), lastL = l.back(), lastR = r.back(), lastO = o.back();
-  extents.pop_back();
-  forEach(extents, [&](const Shape &index) {
-    accumulateRun(left + offsetOf(index, l), lastL, right + offsetOf(index, r), lastR,
-                  to + offsetOf(index, o), lastO, count);
-  });
+  std::vector<double> lefts, rights;
+  if (run) {
+    nest.moveInnermost(*run);
+    left = packed(left, nest.left, nest.extents, lefts);
+    right = packed(right, nest.right, nest.extents, rights);
+  }
+  // Sums along the innermost loop: those of another loop are computed together.
+  const size_t inner = nest.extents.size() - 1;
+  std::optional<size_t> together;
+  for (size_t loop = 0; loop < inner && nest.to[inner] == 0; ++loop)
+    if (nest.to[loop] != 0)
+      together = loop;
+  if (together) {
+    nest.moveInnermost(*together);
+    nest.moveInnermost(inner - 1);
+  }
+  const size_t outer = together ? inner - 1 : inner;
+  Shape index(outer, 0);
+  while (true) {
+    if (together)
+      accumulateSums(left, nest.left[inner], nest.left[outer], right, nest.right[inner],
+                     nest.right[outer], to, nest.to[outer], nest.extents[inner],
+                     nest.extents[outer]);
+    else
+      accumulateRun(left, nest.left[inner], right, nest.right[inner], to, nest.to[inner],
+                    nest.extents[inner]);
+    size_t loop = outer;
+    for (; loop > 0 && ++index[loop - 1] == nest.extents[loop - 1]; --loop) {
+      const int64_t back = nest.extents[loop - 1] - 1;
+      index[loop - 1] = 0;
+      left -= back * nest.left[loop - 1];
+      right -= back * nest.right[loop - 1];
+      to -= back * nest.to[loop - 1];
+    }
+    if (loop == 0)
+      return;
+    left += nest.left[loop - 1];
+    right += nest.right[loop - 1];
+    to += nest.to[loop - 1];
+  }
 }
 
 /// The elements that a view of the input selects.
@@ -173,10 +283,9 @@ Tensor contract(const Tensor &lhs, const Shape &lhsMap, const Tensor &rhs, const
   for (int64_t loop : resultMap)
     shape.push_back(extents[loop]);
   Tensor result(shape);
-  const Shape l = loopStrides(lhs.shape, lhsMap);
-  const Shape r = loopStrides(rhs.shape, rhsMap);
-  const Shape o = loopStrides(shape, resultMap);
-  accumulate(lhs.values.data(), rhs.values.data(), result.values.data(), l, r, o, extents);
+  accumulate(lhs.values.data(), rhs.values.data(), result.values.data(),
+             {extents, loopStrides(lhs.shape, lhsMap), loopStrides(rhs.shape, rhsMap),
+              loopStrides(shape, resultMap)});
   return result;
 }
 
@@ -316,8 +425,9 @@ Tensor window(const Tensor &input, const Window &window, double outside) {
   const auto axis = static_cast<size_t>(window.axes.back());
   const int64_t apart = window.dilations.back();
   auto element = result.values.begin();
+  Shape place;
   forEach(rows, [&](const Shape &index) {
-    Shape place(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank));
+    place.assign(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank));
     bool inside = true;
     for (size_t i = 0; i < window.axes.size(); ++i) {
       int64_t &at = place[window.axes[i]];

@@ -55,6 +55,32 @@ TEST(Rounding, EnclosesTheNumberBetweenUpAndDown) {
   EXPECT_NEAR(unrounded, 25'000, 1'000);
 }
 
+/// Every finite constant stays finite, whether the tensor is one of normal fp32 numbers or not.
+TEST(Rounding, RoundsConstantsLikeOtherNumbers) {
+  std::vector<double> normal, others = samples();
+  for (const double value : others)
+    if (const auto narrow = static_cast<float>(value);
+        narrow == 0 || (std::abs(narrow) >= 0x1p-126F && std::isfinite(narrow)))
+      normal.push_back(narrow);
+  normal.push_back(std::numeric_limits<float>::max());
+  normal.push_back(-std::numeric_limits<float>::max());
+  others.push_back(std::numeric_limits<double>::infinity());
+  for (const std::vector<double> &values : {normal, others})
+    for (const Direction direction : {Direction::Nearest, Direction::Up, Direction::Down}) {
+      const reference::Tensor from({static_cast<int64_t>(values.size())}, values);
+      const auto rounded = Rounding(direction).roundedConstant(from);
+      ASSERT_TRUE(rounded);
+      for (size_t i = 0; i < values.size(); ++i) {
+        double wanted = Rounding(direction)(values[i]);
+        if (std::isinf(wanted) && std::isfinite(values[i]))
+          wanted = std::copysign(0x1.FEp127, wanted);
+        EXPECT_EQ(rounded->values[i], wanted) << values[i];
+        EXPECT_EQ(std::signbit(rounded->values[i]), std::signbit(wanted)) << values[i];
+      }
+    }
+  EXPECT_FALSE(Rounding(Direction::Up).roundedConstant({{3}, {0.0, -1.5, 3.0}}));
+}
+
 TEST(Rounding, ChoosesByItsDirection) {
   EXPECT_EQ(Rounding(Direction::Nearest).choice(), 0);
   EXPECT_EQ(Rounding(Direction::Up).choice(), 1);

@@ -145,6 +145,37 @@ TEST(Reference, ContractWithARunningBatchAxis) {
             Tensor({2, 3}, {10, 32, 54, 7600, 9800, 12000}));
 }
 
+/// Windows whose neighbours in the result are far apart, and weights with the summed axis
+/// innermost.
+TEST(Reference, ContractSumsInAscendingOrderWhateverTheStrides) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> value(-1, 1);
+  const auto filled = [&](const Shape &shape) {
+    Tensor tensor(shape);
+    for (double &one : tensor.values)
+      one = value(random);
+    return tensor;
+  };
+  for (const int64_t taps : {1, 3, 20})
+    for (const int64_t outputs : {1, 4, 9}) {
+      const int64_t places = 7, channels = 2;
+      const Tensor x = filled({channels, places, taps}), w = filled({outputs, channels, taps});
+      Tensor wanted({outputs, places});
+      for (int64_t o = 0; o < outputs; ++o)
+        for (int64_t t = 0; t < places; ++t)
+          for (int64_t c = 0; c < channels; ++c)
+            for (int64_t k = 0; k < taps; ++k)
+              wanted.values[o * places + t] +=
+                  x.values[(c * places + t) * taps + k] * w.values[(o * channels + c) * taps + k];
+      EXPECT_EQ(contract(x, {2, 1, 3}, w, {0, 2, 3}, {0, 1}, {outputs, places, channels, taps}),
+                wanted)
+          << taps << ' ' << outputs;
+      EXPECT_EQ(contract(w, {0, 2, 3}, x, {2, 1, 3}, {0, 1}, {outputs, places, channels, taps}),
+                wanted)
+          << taps << ' ' << outputs;
+    }
+}
+
 TEST(Reference, SliceUndoesPadAndConcat) {
   std::mt19937 random(1);
   for (int round = 0; round < 50; ++round) {
