@@ -179,6 +179,8 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
   }();
   result.memory = std::move(plan.memory);
   result.planningWork = plan.work;
+  if (plan.timing)
+    result.plannedCycles = static_cast<uint64_t>(plan.timing->spaced);
   result.stopped = plan.stopped;
   result.interrupted = plan.interrupted;
   if (!planned)

@@ -14,22 +14,21 @@ bool isFaster(const Compilation &one, const Compilation &other) {
   return std::pair(cycles->spaced, cycles->period) < std::pair(others->spaced, others->period);
 }
 
-/// Tells of the form that was not taken.
-void addLoser(CompileResult &result, const Compilation &other, const char *name) {
-  if (!result.explanation)
-    return;
+} // namespace
+
+plan::Loser loserOf(const Compilation &other, std::string name) {
   plan::Loser loser;
-  loser.choice = name;
+  loser.choice = std::move(name);
   loser.why = "another form of the model";
   loser.form = true;
   if (other.result.cycles)
     loser.cycles = other.result.cycles->spaced;
+  else if (other.result.plannedCycles)
+    loser.cycles = other.result.plannedCycles;
   else if (!other.problems.empty())
     loser.why += ", " + other.problems.front().message;
-  result.explanation->losers.insert(result.explanation->losers.begin(), std::move(loser));
+  return loser;
 }
-
-} // namespace
 
 Compilation compileChoices(const CompileOptions &options, ImportOnce &imported, Repairs *repairs) {
   if (options.limits || options.effort == Effort::Fast || options.stage < Stage::Plan)
@@ -44,8 +43,12 @@ Compilation compileChoices(const CompileOptions &options, ImportOnce &imported, 
   Compilation whole = compileOneWay(how, imported, repairs);
   const bool isWhole = isFaster(whole, split);
   Compilation &best = isWhole ? whole : split;
-  addLoser(best.result, isWhole ? split : whole,
-           isWhole ? "selects by constants as slices" : "selects by constants as they are");
+  if (best.result.explanation) {
+    std::vector<plan::Loser> &losers = best.result.explanation->losers;
+    losers.insert(losers.begin(),
+                  loserOf(isWhole ? split : whole, isWhole ? "selects by constants as slices"
+                                                           : "selects by constants as they are"));
+  }
   return std::move(best);
 }
 

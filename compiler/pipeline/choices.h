@@ -13,4 +13,7 @@ class Repairs;
 /// does not fit. Trials (CompileOptions::limits) and --effort fast compile once.
 Compilation compileChoices(const CompileOptions &options, ImportOnce &imported, Repairs *repairs);
 
+/// Returns what an explanation says of a compilation that was not taken.
+plan::Loser loserOf(const Compilation &other, std::string name);
+
 } // namespace sluice::pipeline

@@ -10,6 +10,7 @@
 #include "compiler/pipeline/back.h"
 #include "compiler/pipeline/choices.h"
 #include "compiler/pipeline/front.h"
+#include "compiler/pipeline/input_axes.h"
 #include "compiler/support/suggestion.h"
 #include "runtime/format/targets.h"
 
@@ -71,23 +72,6 @@ Compilation compileOneWay(const CompileOptions &options, ImportOnce &imported, R
 }
 
 namespace {
-
-/// The options with every input's rows along an axis, counted from its last one, where that is not
-/// said and not what was chosen; nothing if that changes none.
-std::optional<CompileOptions>
-along(CompileOptions options, const std::vector<format::HostTensor> &chosen, size_t fromLast) {
-  bool changed = false;
-  for (const format::HostTensor &input : chosen) {
-    if (input.shape.size() <= fromLast ||
-        std::ranges::any_of(options.dataDims,
-                            [&](const auto &pin) { return pin.first == input.name; }))
-      continue;
-    const size_t axis = input.shape.size() - 1 - fromLast;
-    options.dataDims.emplace_back(input.name, static_cast<int64_t>(axis));
-    changed |= input.dataDim != axis;
-  }
-  return changed ? std::optional(std::move(options)) : std::nullopt;
-}
 
 /// Steps of a sequence that are taken together at most: more of them take fewer cycles, and longer
 /// to plan.
@@ -179,6 +163,8 @@ private:
 
 Compilation compileAnyWay(const CompileOptions &options, ImportOnce &imported, Repairs *repairs) {
   Compilation best = compileChoices(options, imported, repairs);
+  if (best.compiles())
+    return withFewerRows(options, imported, std::move(best));
   const bool tooLong = best.is<TooLong>();
   const bool tooLarge = best.is<Lacks>() && options.stage >= Stage::Plan;
   // The cheapest layout may want all rows at once, where one whose positions come one

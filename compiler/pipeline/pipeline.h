@@ -177,6 +177,8 @@ struct CompileResult {
   std::vector<plan::MemoryUse> memory;
   uint64_t planningWork = 0;    ///< beats that were looked at (plan/search/budget.h)
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
+  /// Cycles of the first inference by the plan; nothing if no plan was timed.
+  std::optional<uint64_t> plannedCycles;
   std::vector<TensorLayout> tensors;
   std::vector<format::HostTensor> inputs;       ///< name, shape, type and data dimension
   std::vector<frontend::ImportedTensor> arrays; ///< of the host; empty: the inputs
