@@ -44,6 +44,7 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
   perFunction.addPass(ir::createFuseMaps());
   if (wanted(kMapsBeforeViews))
     perFunction.addPass(ir::createMapsBeforeViews());
+  perFunction.addPass(ir::createFoldConstants());
   perFunction.addPass(ir::createFuseMaps());
   if (wanted(kSplitChoices)) {
     ir::SplitChoicesOptions choices;

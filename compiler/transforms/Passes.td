@@ -51,7 +51,8 @@ def FoldConstants : Pass<"sluice-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "evaluate operations on constants";
   let description = [{
     Replaces each operation on constants by the result of its reference interface, rounded to f32,
-    and removes constants that are no longer used.
+    and removes constants that are no longer used. A result of the function that has become a
+    constant has no data dimension.
   }];
 }
 
@@ -113,7 +114,9 @@ def FuseMaps : Pass<"sluice-fuse-maps", "::mlir::func::FuncOp"> {
   let description = [{
     Inlines a map into its only user if that is a map too. An operand whose elements are all the
     same constant becomes a scalar constant of the body, as long as one operand remains. Duplicate
-    operands are merged. Locations keep the nodes of both maps. A body has at most 64 operations.
+    operands are merged. A select by a scalar constant becomes the value that it selects, and a map
+    loses the operands that its result does not depend on. Locations keep the nodes of both maps. A
+    body has at most 64 operations.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

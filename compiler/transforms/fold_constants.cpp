@@ -49,6 +49,11 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
             builder.create<ConstantOp>(op.getLoc(), toElements(tensor, &getContext())).getResult());
       erase(&op);
     }
+    // A result that has become a constant has no data dimension.
+    func::FuncOp function = getOperation();
+    function.setType(
+        FunctionType::get(&getContext(), function.getArgumentTypes(),
+                          function.getFunctionBody().front().getTerminator()->getOperandTypes()));
   }
 };
 

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -164,6 +165,21 @@ struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
       map.erase();
       eraseUnused(operands);
     }
+    if (failed(canonicalize()))
+      signalPassFailure();
+  }
+
+  /// Operands that have become scalars may decide what a map selects, and so what it reads.
+  LogicalResult canonicalize() {
+    RewritePatternSet patterns(&getContext());
+    MapOp::getCanonicalizationPatterns(patterns, &getContext());
+    const llvm::SmallVector<Operation *> maps(
+        getOperation().getFunctionBody().front().getOps<MapOp>());
+    KeepModelTensors names;
+    GreedyRewriteConfig config;
+    config.listener = &names;
+    config.strictMode = GreedyRewriteStrictness::ExistingOps;
+    return applyOpPatternsAndFold(maps, std::move(patterns), config);
   }
 
   /// Removes what only the map used.

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "compiler/dialect/sluice/cone.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/transforms/row_boxes.h"
 #include "compiler/transforms/view_patterns.h"
@@ -16,30 +17,6 @@ namespace {
 
 /// Of a row whose elements differ, or of an element that is none of the operands.
 constexpr unsigned kOpen = ~0U;
-
-/// What a scalar depends on in a map's body.
-struct Cone {
-  llvm::SmallSetVector<Operation *, 8> body; ///< operands first
-  llvm::SmallSetVector<BlockArgument, 4> arguments;
-
-  void add(Value scalar) {
-    if (auto argument = llvm::dyn_cast<BlockArgument>(scalar)) {
-      arguments.insert(argument);
-      return;
-    }
-    Operation *op = scalar.getDefiningOp();
-    if (body.contains(op))
-      return;
-    llvm::for_each(op->getOperands(), [&](Value operand) { add(operand); });
-    body.insert(op);
-  }
-};
-
-Cone coneOf(Value scalar) {
-  Cone cone;
-  cone.add(scalar);
-  return cone;
-}
 
 } // namespace
 

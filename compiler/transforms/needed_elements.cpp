@@ -5,7 +5,6 @@
 #include "compiler/transforms/known_choices.h"
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -18,8 +17,19 @@ using space::Region;
 /// More boxes of one value become the box around all of them.
 constexpr size_t kMostBoxes = 64;
 
+/// The elements of a larger view are not looked at one by one.
+constexpr int64_t kMostElements = 1 << 16;
+
 bool contains(const Region &box, const Region &inner) {
   return space::intersection(box, inner) == inner;
+}
+
+/// The row-major index of an element.
+size_t flatIndex(ExtentsRef index, ExtentsRef shape) {
+  size_t flat = 0;
+  for (auto [extent, at] : llvm::zip_equal(shape, index))
+    flat = flat * static_cast<size_t>(extent) + static_cast<size_t>(at);
+  return flat;
 }
 
 /// The box around two boxes.
@@ -30,21 +40,6 @@ Region around(const Region &a, const Region &b) {
     box.extents.push_back(std::max(a.end(axis), b.end(axis)) - box.start.back());
   }
   return box;
-}
-
-/// Whether the result of a map depends on an operand.
-bool reads(MapOp map, unsigned operand) {
-  Block &body = map.getBody().front();
-  llvm::SmallVector<Value> pending{body.getTerminator()->getOperand(0)};
-  llvm::SmallPtrSet<Operation *, 8> known;
-  while (!pending.empty()) {
-    const Value scalar = pending.pop_back_val();
-    if (scalar == body.getArgument(operand))
-      return true;
-    if (Operation *op = scalar.getDefiningOp(); op && known.insert(op).second)
-      llvm::append_range(pending, op->getOperands());
-  }
-  return false;
 }
 
 } // namespace
@@ -72,10 +67,7 @@ void NeededElements::add(Operation &op) {
   if (needed.empty())
     return;
   if (auto view = llvm::dyn_cast<ViewInterface>(op)) {
-    const space::Pieces pieces = view.pieces();
-    for (const space::Piece &piece : pieces.pieces)
-      for (const Region &box : needed)
-        need(op.getOperand(piece.operand), space::mostRead(pieces, piece, box));
+    addView(view, needed);
     return;
   }
   auto map = llvm::dyn_cast<MapOp>(op);
@@ -86,9 +78,42 @@ void NeededElements::add(Operation &op) {
     }
   const space::IndexSpace space = computed.indexSpace();
   for (const unsigned operand : llvm::seq(op.getNumOperands()))
-    if (!map || reads(map, operand))
-      for (const Region &box : needed)
-        need(op.getOperand(operand), space::mostRead(space, operand, box));
+    for (const Region &box : needed)
+      need(op.getOperand(operand), space::mostRead(space, operand, box));
+}
+
+/// Of each operand, the boxes that pieces read; single elements where a piece reads a box with
+/// holes.
+void NeededElements::addView(ViewInterface view, const Boxes &neededBoxes) {
+  const space::Pieces pieces = view.pieces();
+  const bool isSmall = space::wholeOf(pieces.result).size() <= kMostElements;
+  llvm::SmallSetVector<unsigned, 2> operandsWithHoles;
+  for (const space::Piece &piece : pieces.pieces)
+    for (const Region &box : neededBoxes) {
+      const Region most = space::mostRead(pieces, piece, box);
+      if (isSmall && !most.empty() && !pieces.operands[piece.operand].empty() &&
+          space::regionRead(pieces, piece, box, view->getContext()) != most)
+        operandsWithHoles.insert(piece.operand);
+      else
+        need(view->getOperand(piece.operand), most);
+    }
+  if (operandsWithHoles.empty())
+    return;
+  const std::vector<space::Source> sources = space::sourcesOf(pieces);
+  for (const unsigned operand : operandsWithHoles) {
+    std::vector<unsigned> isRead(space::wholeOf(pieces.operands[operand]).size(), 0);
+    for (const Region &box : neededBoxes)
+      space::forEachIndex(box, [&](ExtentsRef index) {
+        const space::Source &source = sources[flatIndex(index, pieces.result)];
+        if (source.operand == operand)
+          isRead[static_cast<size_t>(source.element)] = 1;
+      });
+    if (!need(view->getOperand(operand), std::move(isRead)))
+      for (const space::Piece &piece : pieces.pieces)
+        for (const Region &box : neededBoxes)
+          if (piece.operand == operand)
+            need(view->getOperand(operand), space::mostRead(pieces, piece, box));
+  }
 }
 
 /// Of each operand, the elements that constants choose.
@@ -98,23 +123,24 @@ void NeededElements::addChosen(MapOp map, const KnownChoices &choices, const Box
     std::vector<unsigned> isRead(choices.numbers().size(), 0);
     for (const Region &box : neededBoxes)
       space::forEachIndex(box, [&](ExtentsRef index) {
-        size_t element = 0;
-        for (auto [extent, at] : llvm::zip_equal(shape, index))
-          element = element * static_cast<size_t>(extent) + static_cast<size_t>(at);
+        const size_t element = flatIndex(index, shape);
         const Variant &variant = choices.variants()[choices.numbers()[element]];
         isRead[element] = variant.operands.contains(static_cast<unsigned>(number)) ? 1 : 0;
       });
-    const NumberedRows elements(shape, *dataDim(map.getResult()), /*lanes=*/1, isRead);
-    const auto boxes = elements.boxes(kMostBoxes);
-    if (!boxes) {
+    if (!need(operand, std::move(isRead)))
       for (const Region &box : neededBoxes)
         need(operand, box);
-      continue;
-    }
-    for (const RowBox &box : *boxes)
-      if (box.number == 1)
-        need(operand, {box.starts, box.sizes});
   }
+}
+
+/// Needs the elements that are 1. Returns false if they are too many boxes.
+bool NeededElements::need(Value value, std::vector<unsigned> isRead) {
+  const NumberedRows elements(shapeOf(value), /*dim=*/0, /*lanes=*/1, std::move(isRead));
+  const auto found = elements.boxes(kMostBoxes);
+  for (const RowBox &box : found.value_or(std::vector<RowBox>()))
+    if (box.number == 1)
+      need(value, Region{box.starts, box.sizes});
+  return found.has_value();
 }
 
 void NeededElements::need(Value value, const Region &box) {

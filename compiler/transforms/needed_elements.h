@@ -1,6 +1,8 @@
 // Which elements of each value an output may depend on.
 #pragma once
 
+#include <vector>
+
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/index_space/projection.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,7 +29,9 @@ private:
 
   void add(mlir::Operation &op);
   void addChosen(MapOp map, const KnownChoices &choices, const Boxes &neededBoxes);
+  void addView(ViewInterface view, const Boxes &neededBoxes);
   void need(mlir::Value value, const space::Region &box);
+  bool need(mlir::Value value, std::vector<unsigned> isRead);
 };
 
 } // namespace sluice::ir

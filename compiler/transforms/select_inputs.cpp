@@ -118,7 +118,7 @@ private:
     int64_t apart = 0;
     for (const InputPart &part : parts)
       apart += rows(part);
-    if (needed != 0 && needed < std::min(apart, rows(box)))
+    if (needed < std::min(apart, rows(box)) && (needed != 0 || function.getNumArguments() > 1))
       return false;
     if (rows(box) <= apart)
       parts = {box};
@@ -135,7 +135,8 @@ private:
     const Extents shape(shapeOf(whole));
     const auto read = static_cast<size_t>(llvm::count(isRead, 1U));
     // A loop over positions reads its input in equal tiles, which parts are not.
-    if (read == 0 || read == isRead.size() || (hasWindows() && 2 * read > isRead.size()))
+    if (read == isRead.size() || (hasWindows() && 2 * read > isRead.size()) ||
+        (read == 0 && function.getNumArguments() == 1))
       return;
     const NumberedRows rows(shape, dim, lanes, std::move(isRead));
     const auto boxes = rows.boxes(kMostBoxes);

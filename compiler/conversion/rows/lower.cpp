@@ -51,11 +51,32 @@ Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTen
 
 /// Rows that are computed, each for this output alone: inputs, constants and
 /// rows of other outputs are copied.
+/// Returns the axis of an output that lies along the lanes. A constant has no data dimension: its
+/// rows are the fewest.
+int64_t outputDim(const Lowering &lowering, Value value) {
+  if (const auto dim = ir::dataDim(value))
+    return *dim;
+  const auto shape = ir::carriedShape(value);
+  const auto rows = [&](int64_t dim) {
+    return RowLayout({shape.begin(), shape.end()}, dim, lowering.graph.lanes()).rows();
+  };
+  int64_t least = 0;
+  for (int64_t dim = 1; dim < static_cast<int64_t>(shape.size()); ++dim)
+    least = rows(dim) < rows(least) ? dim : least;
+  return least;
+}
+
+RowLayout outputLayout(const Lowering &lowering, Value value) {
+  const auto shape = ir::carriedShape(value);
+  return {{shape.begin(), shape.end()}, outputDim(lowering, value), lowering.graph.lanes()};
+}
+
 Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tensor,
                 std::set<RowId> &taken) {
   Port port{tensor, {}};
   setPacking(port.tensor, value);
-  const RowTensor rows = lowering.heldRows(value, lowering.layoutOf(value));
+  port.tensor.dataDim = static_cast<uint32_t>(outputDim(lowering, value));
+  const RowTensor rows = lowering.heldRows(value, outputLayout(lowering, value));
   if (Operation *op = value.getDefiningOp())
     lowering.beginGroup(op);
   for (int64_t row = 0; row < rows.layout.rows(); ++row) {
@@ -101,7 +122,7 @@ void setZeroPoint(Lowering &lowering, BlockArgument input, Value value) {
 }
 
 TensorLanes lanesOf(const Lowering &lowering, Value value, const Port &port) {
-  const RowLayout layout = lowering.layoutOf(value);
+  const RowLayout layout = outputLayout(lowering, value);
   std::optional<LaneValues> elements, padding;
   const auto take = [](std::optional<LaneValues> &all, const LaneValues &one) {
     all = all ? either(*all, one) : one;

@@ -78,6 +78,7 @@ def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
   let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::ir::MapOp">]> {

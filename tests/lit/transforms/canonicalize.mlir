@@ -121,3 +121,48 @@ func.func @parts_of_windows(%x: tensor<4x9xf32>) -> (tensor<4x3x2xf32>, tensor<4
   %2 = sluice.slice %w starts [1, 0, 0] sizes [2, 9, 5] steps [1, 1, 1] : (tensor<4x9x5xf32>) -> tensor<2x9x5xf32>
   return %0, %1, %2 : tensor<4x3x2xf32>, tensor<4x9x5xf32>, tensor<2x9x5xf32>
 }
+
+// A map chooses by no constant, and reads all of its operands.
+// CHECK-LABEL: func.func @known_select(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>, %[[Z:.*]]: tensor<4xf32>
+// CHECK-NEXT: %[[M:.*]] = sluice.map (%[[A:.*]] = %[[X]], %[[C:.*]] = %[[Z]]) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[C]], %[[A]] : f32
+// CHECK-NEXT: sluice.yield %[[S]]
+// CHECK: return %[[M]], %[[Y]]
+func.func @known_select(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = sluice.map (%a = %x, %b = %y, %c = %z) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %one = arith.constant 1.0 : f32
+    %two = arith.constant 2.0 : f32
+    %more = math.exp %one : f32
+    %test = arith.cmpf ogt, %more, %two : f32
+    %root = math.sqrt %b : f32
+    %s = arith.select %test, %c, %root : f32
+    %sum = arith.addf %s, %a : f32
+    sluice.yield %sum
+  }
+  %1 = sluice.map (%a = %x, %b = %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %zero = arith.constant 0.0 : f32
+    %test = arith.cmpf une, %zero, %zero : f32
+    %s = arith.select %test, %a, %b : f32
+    sluice.yield %s
+  }
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// A map of no operand at all keeps its shape by a constant, and its type.
+// CHECK-LABEL: func.func @none(
+// CHECK: %[[Z:.*]] = sluice.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK-NEXT: %[[M:.*]] = sluice.map (%{{.*}} = %[[Z]]) : (tensor<4xf32>) -> tensor<4xbf16, #sluice<[4!]>> {
+// CHECK-NEXT: %[[C:.*]] = arith.constant 3.000000e+00 : f32
+// CHECK-NEXT: sluice.yield %[[C]]
+// CHECK: return %[[M]]
+func.func @none(%x: tensor<4xbf16, #sluice<[4!]>>, %y: tensor<4xbf16, #sluice<[4!]>>) -> tensor<4xbf16, #sluice<[4!]>> {
+  %0 = sluice.map (%a = %x, %b = %y) : (tensor<4xbf16, #sluice<[4!]>>, tensor<4xbf16, #sluice<[4!]>>) -> tensor<4xbf16, #sluice<[4!]>> {
+    %true = arith.constant true
+    %three = arith.constant 3.0 : f32
+    %sum = arith.addf %a, %b : f32
+    %s = arith.select %true, %three, %sum : f32
+    sluice.yield %s
+  }
+  return %0 : tensor<4xbf16, #sluice<[4!]>>
+}

@@ -45,3 +45,17 @@ func.func @loop() -> (tensor<1xf32>, tensor<1x3xf32>) {
   }
   return %last, %all : tensor<1xf32>, tensor<1x3xf32>
 }
+
+// A result that has become a constant has no data dimension.
+// CHECK-LABEL: func.func @result(
+// CHECK-SAME: -> (tensor<2xf32>, tensor<2xbf16, #sluice<[2!]>>)
+// CHECK: %[[C:.*]] = sluice.constant dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
+// CHECK: return %[[C]], %{{.*}} : tensor<2xf32>, tensor<2xbf16, #sluice<[2!]>>
+func.func @result(%x: tensor<2xbf16, #sluice<[2!]>>) -> (tensor<2xbf16, #sluice<[2!]>>, tensor<2xbf16, #sluice<[2!]>>) {
+  %a = sluice.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = sluice.map (%p = %a) : (tensor<2xf32>) -> tensor<2xbf16, #sluice<[2!]>> {
+    %s = arith.addf %p, %p : f32
+    sluice.yield %s
+  }
+  return %0, %x : tensor<2xbf16, #sluice<[2!]>>, tensor<2xbf16, #sluice<[2!]>>
+}

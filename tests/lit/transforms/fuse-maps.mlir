@@ -91,3 +91,21 @@ func.func @laid_out(%x: tensor<4xbf16, #sluice.dim<0>>) -> tensor<4xbf16, #sluic
   }
   return %1 : tensor<4xbf16, #sluice.dim<0>>
 }
+
+// A mask of ones has become a scalar, and the map does not read what it does not select.
+// CHECK-LABEL: func.func @known_mask(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>
+// CHECK: sluice.map (%[[A:.*]] = %[[X]]) : (tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-NEXT: %[[E:.*]] = math.exp %[[A]]
+// CHECK-NEXT: sluice.yield %[[E]]
+func.func @known_mask(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %ones = sluice.constant dense<1.0> : tensor<4xf32>
+  %0 = sluice.map (%m = %ones, %a = %x, %b = %y) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %zero = arith.constant 0.0 : f32
+    %test = arith.cmpf une, %m, %zero : f32
+    %s = arith.select %test, %a, %b : f32
+    %e = math.exp %s : f32
+    sluice.yield %e
+  }
+  return %0 : tensor<4xf32>
+}

@@ -101,3 +101,28 @@ func.func @scalars(%x: tensor<4x8xbf16, #sluice<[4 8!]>> {sluice.input = 0, slui
   }
   return %0, %x : tensor<bf16, #sluice<[1!]>>, tensor<4x8xbf16, #sluice<[4 8!]>>
 }
+
+// Two slices of a view, with steps, leave out what lies between: the steps count, not the box.
+// CHECK-LABEL: func.func @holes(
+// CHECK-SAME: %[[A:.*]]: tensor<1x8xbf16, #sluice<[1 8!]>> {sluice.input = 0 : i64, sluice.name = "x[0]",
+// CHECK-SAME: %[[B:.*]]: tensor<1x8xbf16, #sluice<[1 8!]>> {sluice.input = 0 : i64, sluice.name = "x[4]",
+// CHECK-SAME: %[[C:.*]]: tensor<1x8xbf16, #sluice<[1 8!]>> {sluice.input = 0 : i64, sluice.name = "x[6]",
+// CHECK-SAME: %[[D:.*]]: tensor<1x8xbf16, #sluice<[1 8!]>> {sluice.input = 0 : i64, sluice.name = "x[8]",
+// CHECK: sluice.concat %[[A]], %{{.*}}, %[[B]], %{{.*}}, %[[C]], %{{.*}}, %[[D]], %{{.*}} axis 0
+func.func @holes(%x: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0, sluice.name = "x"}) -> (tensor<1x3x8xbf16, #sluice<[1 3 8!]>>, tensor<1x1x8xbf16, #sluice<[1 1 8!]>>) {
+  %0 = sluice.unsqueeze %x axes [0] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<1x10x8xbf16, #sluice<[1 10 8!]>>
+  %1 = sluice.slice %0 starts [0, 0, 0] sizes [1, 3, 8] steps [1, 4, 1] : (tensor<1x10x8xbf16, #sluice<[1 10 8!]>>) -> tensor<1x3x8xbf16, #sluice<[1 3 8!]>>
+  %2 = sluice.slice %0 starts [0, 6, 0] sizes [1, 1, 8] steps [1, 1, 1] : (tensor<1x10x8xbf16, #sluice<[1 10 8!]>>) -> tensor<1x1x8xbf16, #sluice<[1 1 8!]>>
+  return %1, %2 : tensor<1x3x8xbf16, #sluice<[1 3 8!]>>, tensor<1x1x8xbf16, #sluice<[1 1 8!]>>
+}
+
+// No result depends on the first input, though a concat reads it.
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME: %[[Y:.*]]: tensor<4x8xbf16, #sluice<[4 8!]>> {sluice.input = 1 : i64, sluice.name = "y"})
+// CHECK: %[[Z:.*]] = sluice.constant dense<0.000000e+00> : tensor<4x8xf32>
+// CHECK: sluice.concat %[[Z]], %[[Y]] axis 0
+func.func @nothing(%x: tensor<4x8xbf16, #sluice<[4 8!]>> {sluice.input = 0, sluice.name = "x"}, %y: tensor<4x8xbf16, #sluice<[4 8!]>> {sluice.input = 1, sluice.name = "y"}) -> tensor<4x8xbf16, #sluice<[4 8!]>> {
+  %0 = sluice.concat %x, %y axis 0 : (tensor<4x8xbf16, #sluice<[4 8!]>>, tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<8x8xbf16, #sluice<[8 8!]>>
+  %1 = sluice.slice %0 starts [4, 0] sizes [4, 8] steps [1, 1] : (tensor<8x8xbf16, #sluice<[8 8!]>>) -> tensor<4x8xbf16, #sluice<[4 8!]>>
+  return %1 : tensor<4x8xbf16, #sluice<[4 8!]>>
+}
