@@ -45,23 +45,72 @@ std::optional<Streamed> streamedOf(const IndexSpace &space, const RowLayouts &la
   return std::nullopt;
 }
 
-/// Steps of the loops of a block that are not reduced, times the rows that are
-/// streamed for one step of all of them: one in the middle, for at borders a window
-/// may see less.
-int64_t beatsOf(const IndexSpace &space, Region block, const RowLayouts &layouts) {
-  const auto streamed = streamedOf(space, layouts);
-  int64_t count = 1;
-  for (auto [loop, of] : llvm::enumerate(space.loops))
-    if (of.kind != LoopKind::Reduced) {
-      const int64_t step = stepOf(space, loop, layouts);
-      const int64_t steps = llvm::divideCeilSigned(block.extents[loop], step);
-      const int64_t middle = (steps - 1) / 2 * step;
-      count *= steps;
-      block.start[loop] += middle;
-      block.extents[loop] = std::min(block.extents[loop] - middle, step);
+/// Steps along one axis that are looked at one by one.
+constexpr int64_t kMostSteps = 1 << 18;
+
+/// The block that one step of the loops `along` makes of a block.
+class StepBlocks {
+public:
+  StepBlocks(const IndexSpace &space, const Region &block, const RowLayouts &layouts,
+             llvm::ArrayRef<unsigned> along)
+      : block(block), step(block), along(along) {
+    for (const unsigned loop : along) {
+      sizes.push_back(stepOf(space, loop, layouts));
+      steps.push_back(llvm::divideCeilSigned(block.extents[loop], sizes.back()));
+      count *= steps.back();
     }
-  return streamed ? count * rows(*streamed->projection, block, streamed->dim, layouts.lanes)
-                  : count;
+  }
+
+  [[nodiscard]] int64_t size() const { return count; }
+
+  const Region &at(int64_t number) {
+    for (auto [loop, size, extent] : llvm::zip_equal(along, sizes, steps)) {
+      const int64_t first = number % extent * size;
+      number /= extent;
+      step.start[loop] = block.start[loop] + first;
+      step.extents[loop] = std::min(size, block.extents[loop] - first);
+    }
+    return step;
+  }
+
+private:
+  const Region &block;
+  Region step;
+  llvm::ArrayRef<unsigned> along;
+  llvm::SmallVector<int64_t, 4> sizes, steps;
+  int64_t count = 1;
+};
+
+/// Pairs of a row that is streamed and a step, of all loops that are not reduced, that reads the
+/// row. Every loop moves the operand along one axis at most, so they are a product over the axes.
+int64_t beatsOf(const IndexSpace &space, const Region &block, const RowLayouts &layouts) {
+  const auto streamed = streamedOf(space, layouts);
+  const auto loopsOf = [&](std::optional<unsigned> axis) {
+    llvm::SmallVector<unsigned> loops;
+    for (auto [loop, of] : llvm::enumerate(space.loops))
+      if (of.kind != LoopKind::Reduced && (axis ? streamed->projection->step(*axis, loop) != 0
+                                                : !streamed || !streamed->projection->moves(loop)))
+        loops.push_back(loop);
+    return loops;
+  };
+  const auto still = loopsOf(std::nullopt);
+  int64_t count = StepBlocks(space, block, layouts, still).size();
+  for (unsigned axis = 0; streamed && axis < streamed->projection->rank(); ++axis) {
+    const auto along = loopsOf(axis);
+    StepBlocks steps(space, block, layouts, along);
+    const auto rowsOf = [&](int64_t step) {
+      return rowsAlong(*streamed->projection, axis, steps.at(step),
+                       axis == streamed->dim ? layouts.lanes : 1);
+    };
+    int64_t sum = 0;
+    if (steps.size() > kMostSteps)
+      sum = steps.size() * rowsOf((steps.size() - 1) / 2);
+    else
+      for (int64_t step = 0; step < steps.size(); ++step)
+        sum += rowsOf(step);
+    count *= sum;
+  }
+  return count;
 }
 
 } // namespace

@@ -244,20 +244,21 @@ int64_t sharedElements(const Projection &projection, const Region &block, unsign
   return count;
 }
 
+int64_t rowsAlong(const Projection &projection, unsigned axis, const Region &block, int64_t lanes) {
+  Runs runs = indicesAlong(projection, axis, block);
+  for (Run &run : runs) {
+    const int64_t last = (run.first + run.count - 1) / lanes;
+    run.first /= lanes;
+    run.count = last - run.first + 1;
+  }
+  normalise(runs);
+  return countOf(runs);
+}
+
 int64_t rowsOf(const Projection &projection, const Region &block, unsigned dim, int64_t lanes) {
   int64_t count = 1;
-  for (unsigned axis = 0; axis < projection.rank(); ++axis) {
-    Runs runs = indicesAlong(projection, axis, block);
-    if (axis == dim) {
-      for (Run &run : runs) {
-        const int64_t last = (run.first + run.count - 1) / lanes;
-        run.first /= lanes;
-        run.count = last - run.first + 1;
-      }
-      normalise(runs);
-    }
-    count *= countOf(runs);
-  }
+  for (unsigned axis = 0; axis < projection.rank(); ++axis)
+    count *= rowsAlong(projection, axis, block, axis == dim ? lanes : 1);
   return count;
 }
 

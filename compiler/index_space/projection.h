@@ -103,6 +103,10 @@ std::optional<Region> regionRead(ExtentsRef loops, const Projection &operand,
 /// Returns the number of elements that both a block and the next block along a loop read.
 int64_t sharedElements(const Projection &projection, const Region &block, unsigned loop);
 
+/// Returns the number of groups of `lanes` indices along an axis, the first of which begins at
+/// index 0, that hold the indices of indicesAlong().
+int64_t rowsAlong(const Projection &projection, unsigned axis, const Region &block, int64_t lanes);
+
 /// Returns the number of rows that hold the elements of elementsOf(). A row holds `lanes` elements
 /// along axis `dim`; the first row begins at index 0.
 int64_t rowsOf(const Projection &projection, const Region &block, unsigned dim, int64_t lanes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "compiler/index_space/cost.h"
 
@@ -12,13 +13,13 @@ namespace sluice::space {
 class ConstantProduct {
 public:
   /// Returns the product with the elements of its constant operand in row-major order; nothing if
-  /// the index space is not that of such a product, or if all elements are not zero. The space, the
-  /// layouts and the weights must outlive it.
+  /// the index space is not that of such a product. The space, the layouts and the weights must
+  /// outlive it.
   static std::optional<ConstantProduct> of(const IndexSpace &space, const RowLayouts &layouts,
                                            llvm::ArrayRef<double> weights);
 
-  /// Returns the cost of a block. A block of more than a million points counts as if no weight were
-  /// zero.
+  /// Returns the cost of a block. A block of more than two million products counts as if no weight
+  /// were zero.
   [[nodiscard]] Cost costOf(const Region &block) const;
   /// Returns the cost that the next step of `loop` adds to stepBlock(); nothing if there is none.
   [[nodiscard]] std::optional<Cost> marginalCost(unsigned loop) const;
@@ -40,7 +41,10 @@ private:
   /// activation there, if it lies inside the tensor.
   void forEach(const Region &block,
                llvm::function_ref<void(ExtentsRef point, ExtentsRef element)> visit) const;
-  [[nodiscard]] Cost exactCost(const Region &block) const;
+  [[nodiscard]] std::vector<Extents> groupsWithWeights(const Region &block,
+                                                       ExtentsRef groups) const;
+  /// Nothing if the block has too many points.
+  [[nodiscard]] std::optional<Cost> exactCost(const Region &block) const;
 
   const IndexSpace *space;
   const RowLayouts *layouts;

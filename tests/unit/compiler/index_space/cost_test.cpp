@@ -67,7 +67,45 @@ TEST_F(Costs, ABlockDiagonalFactor) {
   EXPECT_EQ(features.elements, 0);
   EXPECT_EQ(features.of, 8);
   // Without a zero there is nothing to leave out.
-  EXPECT_FALSE(ConstantProduct::of(space, layouts, std::vector<double>(32 * 32, 1)));
+  const std::vector<double> ones(size_t{32} * 32, 1);
+  EXPECT_EQ(ConstantProduct::of(space, layouts, ones)->costOf(space.whole()),
+            costOf(space, space.whole(), layouts));
+}
+
+TEST_F(Costs, ALargeDepthwiseWindow) {
+  // 64 channels, 56 x 56 positions, 3 x 3 taps: 115 million points, of which 64 of 4096 pairs of
+  // channels count. Border positions see two of three taps along an axis.
+  IndexSpace space;
+  space.loops = {
+      {56}, {56}, {64}, {64, LoopKind::Reduced}, {3, LoopKind::Reduced}, {3, LoopKind::Reduced}};
+  space.operands = {elements("(y, x, o, c, i, j) -> (c, y + i - 1, x + j - 1)", {64, 56, 56}),
+                    elements("(y, x, o, c, i, j) -> (o, c, i, j)", {64, 64, 3, 3})};
+  space.operands[0].outside = 0;
+  space.results = {elements("(y, x, o, c, i, j) -> (o, y, x)", {64, 56, 56})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {0, std::nullopt}, {0}};
+  std::vector<double> weights(size_t{64} * 64 * 9);
+  for (size_t o = 0; o < 64; ++o)
+    std::fill_n(&weights[(o * 64 + o) * 9], 9, 1);
+  const auto product = ConstantProduct::of(space, layouts, weights);
+  const int64_t rows = 8 * 56 * 56, taps = 54 * 3 + 2 * 2;
+  EXPECT_EQ(product->costOf(space.whole()), (Cost{rows, rows, 8 * taps * taps, 8 * 9, 2 * rows}));
+}
+
+TEST_F(Costs, ABandHasTheSameBlocksWhereverItIsWhole) {
+  // [20!], a window of 3: three rows of results. The blocks before, at and after a row are those of
+  // every row; the last row has four elements, and so blocks of its own.
+  IndexSpace space;
+  space.loops = {{20}, {3, LoopKind::Reduced}};
+  space.operands = {elements("(y, k) -> (y + k - 1)", {20}), elements("(y, k) -> (k)", {3})};
+  space.operands[0].outside = 0;
+  space.results = {elements("(y, k) -> (y)", {20})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {0, std::nullopt}, {0}};
+  const std::vector<double> weights{1, 2, 3};
+  const auto product = ConstantProduct::of(space, layouts, weights);
+  // Rows 0, 1 and 2 read two, three and two rows.
+  EXPECT_EQ(product->costOf(space.whole()), (Cost{3, 3, 7, 4, 6}));
 }
 
 TEST_F(Costs, ADepthwiseWindowWithABorder) {
@@ -103,6 +141,17 @@ TEST_F(Costs, AWindowAlongRows) {
   // One position more reads one line of two rows, the others are there.
   EXPECT_EQ(marginalCost(space, 0, layouts), (Cost{2, 1, 6, 0, 3}));
   EXPECT_EQ(marginalCost(space, 1, layouts), (Cost{0, 1, 6, 6, 1}));
+}
+
+TEST_F(Costs, BordersSeeFewerTaps) {
+  // 6 positions of a window of 3 with a border of one element: 4 of three rows, 2 of two.
+  IndexSpace space;
+  space.loops = {{6}, {16}, {3, LoopKind::Reduced}};
+  space.operands = {elements("(y, c, k) -> (y + k - 1, c)", {6, 16})};
+  space.operands[0].outside = 0;
+  space.results = {elements("(y, c, k) -> (y, c)", {6, 16})};
+  const RowLayouts layouts{8, {1}, {1}};
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{12, 12, 2 * 16, 0, 24}));
 }
 
 TEST_F(Costs, AWindowAlongLanesTouchesNeighbouringRows) {
