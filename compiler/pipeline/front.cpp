@@ -25,6 +25,7 @@
 #include "compiler/pipeline/input_parts.h"
 #include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/rewrites.h"
+#include "compiler/pipeline/stored_constants.h"
 #include "compiler/streaming/whole.h"
 #include "compiler/transforms/passes.h"
 
@@ -121,6 +122,7 @@ public:
       result.text = printed(*module);
       return {};
     }
+    result.constants = storedConstants(main, geometry);
     stage("lowering to rows");
     conversion::ModelForms found =
         conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops);

@@ -11,6 +11,7 @@
 #include "compiler/pipeline/choices.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/pipeline/input_axes.h"
+#include "compiler/pipeline/stored_constants.h"
 #include "compiler/support/suggestion.h"
 #include "runtime/format/targets.h"
 
@@ -62,7 +63,9 @@ bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *rep
 
 Compilation compileOneWay(const CompileOptions &options, ImportOnce &imported, Repairs *repairs) {
   Compilation made;
-  if (runPhases(options, imported, repairs, made))
+  const bool compiles = runPhases(options, imported, repairs, made);
+  nameConstants(made.result.constants, made.problems);
+  if (compiles)
     made.verdict = Compiles{made.result.cycles ? made.result.cycles->spaced : 0};
   else if (made.problems.empty() && made.result.stopped)
     made.verdict = Unfinished();

@@ -16,6 +16,7 @@
 #include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/pipeline/operation_space.h"
+#include "compiler/pipeline/stored_constant.h"
 #include "compiler/streaming/streaming.h"
 #include "compiler/support/interruption.h"
 #include "compiler/support/progress.h"
@@ -198,6 +199,7 @@ struct CompileResult {
   std::vector<TakenSplit> splits;        ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;        ///< what was accepted that may not be meant
   std::set<int64_t> exactNodes;          ///< that round to the integers of ONNX, by their index
+  std::vector<StoredConstant> constants; ///< that the model's maps read
   bool constant = false;                 ///< nothing to compile: every output is a constant
   std::optional<StepsTaken> steps;       ///< if there are several
   std::optional<check::Outcome> checked; ///< if CompileOptions::check

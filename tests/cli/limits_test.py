@@ -7,6 +7,7 @@ usage: limits_test.py SLUICE TARGETS_FOLDER [unittest arguments]
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -97,11 +98,47 @@ class Memories(Refusal):
             error[E0403]: the model does not fit small: core 0 needs 3 local rows, 1 more than its 2
               --> m.onnx
              note: core 1 needs 3 local rows, 1 more than its 2
+             note: node 0 (Add) reads the constant 'c' [1 48], 6 different rows
              help: compiles for target 'c2b8' in 23 cycles (--target c2b8, verified)
              help: compiles with "local_rows": 4 instead of 2 in a target file in 23 cycles (verified)
              help: use a target with more local rows or more cores
             """, models.model([helper.make_node("Add", ["x", "c"], ["y"])], [models.tensor("x", 1, 48)],
                               [models.tensor("y", 1, 48)], [models.constant("c", models.values(48))]))
+
+    def test_constants_larger_than_local_rows(self):
+        nodes = [helper.make_node("Mul", ["x", "scale"], ["scaled"], name="mul"), helper.make_node("Relu", ["scaled"], ["h"], name="relu"),
+                 helper.make_node("Add", ["h", "shift"], ["y"], name="add")]
+        constants = [models.constant("scale", np.repeat(models.values(25, 64), 4, axis=0)),
+                     models.constant("shift", models.values(100, 64))]
+        self.compile_refused(TOO_BIG, """
+            error[E0403]: the model does not fit c2b8: core 0 needs 500 local rows, 244 more than its 256
+              --> m.onnx
+             note: core 1 needs 500 local rows, 244 more than its 256
+             note: node 2 'add' (Add) reads a constant [100 64], 800 different rows
+             note: node 2 'add' (Add) reads the constant 'scale' [100 64], 200 different rows
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: use a target with more local rows or more cores
+            """, models.model(nodes, [models.tensor("x", 100, 64)], [models.tensor("y", 100, 64)], constants),
+                             flags=["--fit-seconds", "0"])
+
+    def test_equal_rows_are_stored_once(self):
+        """Constants of 800 rows of which few differ, where a core has 256 local rows."""
+        lines = np.repeat(models.values(4, 64), 25, axis=0)
+        mask = np.repeat(np.arange(256).reshape(4, 64) % 3 == 0, 25, axis=0)
+        index = np.repeat(np.arange(12).reshape(4, 3) * 5, 25, axis=0)
+        for node, constants, different in (
+                (helper.make_node("Add", ["x", "lines"], ["y"]), [models.constant("lines", lines)], 32),
+                (helper.make_node("Where", ["mask", "x", "lines"], ["y"]),
+                 [models.constant("mask", mask), models.constant("lines", lines)], 64),
+                (helper.make_node("ScatterElements", ["x", "index", "ones"], ["y"], axis=1),
+                 [models.constant("index", index), models.constant("ones", np.ones((100, 3), np.float32))], 64)):
+            with self.subTest(op=node.op_type):
+                onnx.save(models.model([node], [models.tensor("x", 100, 64)], [models.tensor("y", 100, 64)], constants),
+                          self.dir / "m.onnx")
+                code, out, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+                self.assertEqual(code, 0, err)
+                stored = int(re.search(r"local rows +(\d+) of 256", out.decode())[1])
+                self.assertTrue(0 < stored <= different, out)
 
     def test_preload_rows(self):
         self.too_small("preload_rows", 2, """
