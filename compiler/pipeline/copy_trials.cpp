@@ -35,7 +35,7 @@ std::optional<layout::Trial> CopyTrials::run(mlir::FunctionOpInterface copy,
   left.layoutCost -= found.cost;
   layout::annotate(copy, found);
   auto module = llvm::cast<mlir::ModuleOp>(copy->getParentOp());
-  if (!rewrite(module, geometry.lanes, options.withoutRewrites))
+  if (!rewrite(module, geometry, options.withoutRewrites))
     return layout::Trial();
   conversion::ModelForms forms =
       conversion::formsOf(module, geometry, modelOf(copy), options.onlyLoops);

@@ -448,7 +448,7 @@ private:
     std::vector<std::string> without = options.withoutRewrites;
     if (!options.splitChoices)
       without.emplace_back(kSplitChoices);
-    if (!rewrite(module, geometry.lanes, without))
+    if (!rewrite(module, geometry, without))
       return false;
     result.hasSplitChoices = main->removeAttr(ir::kChoicesSplitAttr) != nullptr;
     if (takesParts) {

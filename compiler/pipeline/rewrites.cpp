@@ -21,10 +21,14 @@ constexpr const char *kSlicesBeforeProducts = "slices-before-products",
                      *kSplitFeatures = "split-features", *kSelectInputs = "select-inputs",
                      *kArgMaxBeforeMaps = "argmax-before-maps";
 
-void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
+void addRewrites(mlir::OpPassManager &perFunction, const format::Geometry &geometry,
                  const std::vector<std::string> &without) {
+  const int64_t lanes = geometry.lanes;
   const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
-  perFunction.addPass(ir::createExpandReductions());
+  ir::ExpandReductionsOptions reductions;
+  reductions.lanes = geometry.lanes;
+  reductions.cores = geometry.cores;
+  perFunction.addPass(ir::createExpandReductions(reductions));
   perFunction.addPass(ir::createCentreVariances());
   if (wanted(kArgMaxBeforeMaps))
     perFunction.addPass(ir::createArgMaxBeforeMaps());
@@ -73,10 +77,11 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
 
 } // namespace
 
-bool rewrite(mlir::ModuleOp module, int64_t lanes, const std::vector<std::string> &without) {
+bool rewrite(mlir::ModuleOp module, const format::Geometry &geometry,
+             const std::vector<std::string> &without) {
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(false);
-  addRewrites(passes.nest<mlir::func::FuncOp>(), lanes, without);
+  addRewrites(passes.nest<mlir::func::FuncOp>(), geometry, without);
   return mlir::succeeded(passes.run(module)) && mlir::succeeded(mlir::verify(module));
 }
 

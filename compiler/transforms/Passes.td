@@ -60,8 +60,14 @@ def ExpandReductions : Pass<"sluice-expand-reductions", "::mlir::func::FuncOp"> 
   let summary = "expand reductions that the hardware lacks";
   let description = [{
     `logsumexp` becomes m + log(sum(exp(x - m))), where m is the maximum, so that it does not
-    overflow. Data dimensions and locations stay the same.
+    overflow. Data dimensions and locations stay the same. A single line along the lanes of 32 rows
+    or more is divided into as many equal parts as there are cores, rounded up to a power of two: a
+    part has a maximum and a sum of its own, which are then merged.
   }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">,
+    Option<"cores", "cores", "int64_t", "1", "cores of the target">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 

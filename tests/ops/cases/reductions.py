@@ -65,6 +65,14 @@ def reductions(cases):
               {"y": np.log(np.sum(np.abs(np.float64(wide)) + 1, 1, keepdims=True))})
     cases.add("reduce_logsumexp_large", node("ReduceLogSumExp", "x", axes=[1]), {"x": wide + 300},
               {"y": np.log(np.sum(np.exp(np.float64(wide)), 1, keepdims=True)) + 300})
+    # A long line is a maximum and a sum of each of its parts; in parts of minus infinity, too.
+    long = normal(1, 1024) * 4
+    for name, line in (("long", long), ("long_peak", np.where(np.arange(1024) == 700, 90, long)),
+                       ("long_minus_infinity", np.where(np.arange(1024) < 600, -np.inf, long)),
+                       ("long_all_minus_infinity", np.full((1, 1024), -np.inf))):
+        line = line.astype(np.float32)
+        cases.add(f"reduce_logsumexp_{name}", node("ReduceLogSumExp", "x", axes=[1]), {"x": line},
+                  {"y": np.logaddexp.reduce(np.float64(line), 1, keepdims=True)})
     cases.add("reduce_nothing", node("ReduceSum", "x a", noop_with_empty_axes=1), {"x": wide},
               {"y": wide}, {"a": np.zeros(0, np.int64)})
 
