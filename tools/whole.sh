@@ -2,7 +2,7 @@
 # Runs in full what tools/test.sh and tools/check.sh run as a share, and prints the figures of each
 # part. Needs the build of tools/test.sh.
 #
-# usage: tools/whole.sh [PART...]   all parts but exporters and fuzz, or those named:
+# usage: tools/whole.sh [PART...]   all parts but exporters, fuzz and coverage, or those named:
 #   operators    every case of our own on both engines
 #   suite        every case of the ONNX suite on both engines, with errors and bounds
 #   conformance  docs/onnx-conformance.md against the compiler, every case
@@ -16,6 +16,7 @@
 #   tidy         clang-tidy over every source
 #   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
 #   fuzz         an hour for each fuzzer, with sanitizers
+#   coverage     15 minutes of random graphs: the share of the compiler's lines that they run
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/phase.sh
@@ -51,12 +52,13 @@ depth() { tools/depth.py --isa-pkg build/release/hw/isa/isa_pkg.sv --jobs "$(npr
 tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
+coverage() { tools/coverage.py --fresh; }
 
 parts=(operators suite conformance variants quantised layers gallery views lockstep depth tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | depth | tidy | exporters | fuzz) ;;
+    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | depth | tidy | exporters | fuzz | coverage) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done

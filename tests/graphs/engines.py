@@ -26,6 +26,12 @@ class Driver:
         self.process, self.folder = None, pathlib.Path(tempfile.mkdtemp(prefix="graphs-"))
 
     def close(self):
+        if self.process:  # one that ends by itself writes what it has counted
+            self.process.stdin.close()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -20,6 +20,10 @@ if(SLUICE_TSAN)
   add_link_options(-fsanitize=thread)
 endif()
 
+if(SLUICE_COVERAGE)
+  add_link_options(-fprofile-instr-generate)
+endif()
+
 # Compiles these sources by themselves where CMAKE_UNITY_BUILD joins others: their sections have the
 # names that the sections of their neighbours have.
 function(sluice_compile_alone)
@@ -40,6 +44,9 @@ function(sluice_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   sluice_warnings(${name})
   sluice_reuse(${name} "${ARG_PRECOMPILED}" standard)
+  if(SLUICE_COVERAGE AND CMAKE_CURRENT_SOURCE_DIR MATCHES "/compiler/(conversion|transforms|layout)(/|$)")
+    target_compile_options(${name} PRIVATE -fprofile-instr-generate -fcoverage-mapping)
+  endif()
 endfunction()
 
 # Writes files into a C++ source of the binary folder, as the list that a function returns:
