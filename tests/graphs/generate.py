@@ -14,6 +14,7 @@ MOST = 400  # elements of a value
 STEADY = 0.008  # of the range: what rounding to the nearest bf16 number may move
 OPSETS = (11, 13, 17, 18, 20, 21, 22, 23)
 INTEGERS = {"Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
+EXPLAINED = 8  # every so many graphs, the compiler explains its plan, too
 SPECIAL = np.float32([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, -1e-40, 3.4e38, -3.4e38, 1e38, 3e-38, 1e5])
 
 
@@ -377,6 +378,8 @@ def generate(seed, whole=False):
     if not graph.nodes or not any(name in dependent(graph) for name in graph.outputs):
         return None
     graph.flags = draw_flags(builder)
+    if seed % EXPLAINED == 0:
+        graph.flags.append(("--explain",))
     if kind == "stream":
         graph.flags = [f for f in graph.flags if f[0] not in ("--data-dim", "--only-loops")]
         graph.flags += [("--stream", f"{k}={axis}") for k, axis in graph.stream.items()]

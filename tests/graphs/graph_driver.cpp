@@ -1,7 +1,8 @@
 // Compiles models and runs them on both engines, one folder per line of standard input, so that a
 // search over many graphs starts one process.
 //
-// A folder has model.onnx, flags.txt (flags of `sluice compile`, one per line, and --only-loops),
+// A folder has model.onnx, flags.txt (flags of `sluice compile`, one per line, --only-loops, and
+// --explain for the plan of `sluice explain`),
 // tensors.txt (names, one per line) and NAME.in for every input: the values of all inferences,
 // row-major, as doubles. The inferences of a streamed model are the steps, and NAME.whole has the
 // sequence. The driver writes NAME.out for every output, in the same form, and prints one line of
@@ -95,6 +96,8 @@ pipeline::CompileOptions readOptions(const fs::path &folder) {
       options.rewriteLayout = true;
     else if (flag == "--only-loops")
       options.onlyLoops = true;
+    else if (flag == "--explain")
+      options.explain = true;
     else if (!(file >> value) || !setOption(options, flag, value))
       throw std::runtime_error("unknown flag " + flag);
   }

@@ -161,7 +161,7 @@ class Runner:
             start, graph, code = os.times(), generate(seed), 1
             if graph is not None:
                 onnx.save(graph.model(evaluate(graph, graph.evaluator)[0]), str(folder / "model.onnx"))
-                words = [word for flag in graph.flags if flag[0] != "--only-loops" for word in flag]
+                words = [word for flag in graph.flags if flag[0] not in ("--only-loops", "--explain") for word in flag]
                 (folder / "flags.json").write_text(json.dumps([words, 8 if graph.stream or graph.states else 1]))
                 code = self.compile(folder, folder / "base.sluice", log=log)[0]
             is_used = code == 0 and log.exists() and os.times().children_user - start.children_user < SLOW
