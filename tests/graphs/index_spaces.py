@@ -6,19 +6,19 @@ planner gets (`--emit rows`): each row of the result, followed back to the rows 
 
 usage: index_spaces.py SLUICE [--seeds FIRST:END] [--target NAME] [--keep FOLDER]
 """
-import argparse
 import json
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from seeds import search_of
 
 LANES = {"c2b8": 8, "c6b32": 32}
 
@@ -316,19 +316,7 @@ class Search:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sluice")
-    parser.add_argument("--seeds", default="0:500")
-    parser.add_argument("--target", default="c2b8")
-    parser.add_argument("--keep", help="folder for the models that differ")
-    given = parser.parse_args()
-    first, end = map(int, given.seeds.split(":"))
-    search = Search(given.sluice, given.target, given.keep)
-    for seed in range(first, end):
-        with tempfile.TemporaryDirectory() as folder:
-            search.one(seed, Path(folder))
-    for what, count in sorted(search.counts.items()):
-        print(f"{count:>8} {what}")
+    search = search_of(__doc__, Search, "0:500")
     print("\n".join(search.failures) or "index spaces and plans agree")
     return 1 if search.failures else 0
 

@@ -6,18 +6,18 @@ the host sends no such row, but more rows in all.
 
 usage: selections.py SLUICE [--seeds FIRST:END] [--target NAME] [--keep FOLDER]
 """
-import argparse
 import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from seeds import search_of
 
 LANES = {"c2b8": 8, "c6b32": 32}
 MOST = 4096  # elements of a tensor
@@ -304,19 +304,7 @@ class Search:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sluice")
-    parser.add_argument("--seeds", default="0:1000")
-    parser.add_argument("--target", default="c2b8")
-    parser.add_argument("--keep", help="folder for the graphs that fail")
-    given = parser.parse_args()
-    first, end = map(int, given.seeds.split(":"))
-    search = Search(given.sluice, given.target, given.keep)
-    for seed in range(first, end):
-        with tempfile.TemporaryDirectory() as folder:
-            search.one(seed, Path(folder))
-    for what, count in sorted(search.counts.items()):
-        print(f"{count:>8} {what}")
+    search = search_of(__doc__, Search, "0:1000")
     if search.counts["graphs that send a row that nothing reads"] > max(1, 0.02 * search.counts["compiled"]):
         search.failures.append("more than 2 % of the graphs send rows for nothing")
     print("\n".join(search.failures) or "all values are exact")
