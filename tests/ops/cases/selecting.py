@@ -25,10 +25,10 @@ def choices(cases):
                           {"x": rows}, {"v": np.take_along_axis(rows, order, axis)}, {"k": np.int64([5])})
     many = np.round(normal(2, 300) * 8) / 8
     many[0, 7:] = -inf  # so that elements that were taken are equal to others
-    for largest in (0, 1):
-        order = np.argsort(-many if largest else many, axis=1, kind="stable")[:, :3]
+    order = np.argsort(-many, axis=1, kind="stable")[:, :3]
+    for largest, x0 in ((0, -many), (1, many)):
         cases.add(f"topk_codes_{largest}", [node("TopK", "x k", "v p", axis=1, largest=largest), node("Cast", "p", "i", to=1)],
-                  {"x": many}, {"v": np.take_along_axis(many, order, 1), "i": order}, {"k": np.int64([3])})
+                  {"x": x0}, {"v": np.take_along_axis(x0, order, 1), "i": order}, {"k": np.int64([3])})
     cases.add("hardmax_many", node("Hardmax", "x", axis=1), {"x": many}, {"y": np.eye(300)[many.argmax(1)]})
     cases.add("hardmax_rows", node("Hardmax", "x", axis=1), {"x": x},
               {"y": np.eye(21)[x.argmax(1)]})
