@@ -22,8 +22,7 @@ int64_t rowsSent(const std::vector<format::HostTensor> &inputs, int64_t lanes) {
   return rows;
 }
 
-/// The same with every input along an axis that has not its data dimension by an option, as far as
-/// it has that axis.
+/// The same where the options name other data dimensions.
 int64_t rowsAlong(const CompileOptions &options, const std::vector<format::HostTensor> &inputs,
                   int64_t lanes) {
   int64_t rows = 0;

@@ -8,17 +8,14 @@ usage: index_spaces.py SLUICE [--seeds FIRST:END] [--target NAME] [--keep FOLDER
 """
 import json
 import re
-import shutil
 import subprocess
 import sys
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from seeds import search_of
+from seeds import SeedSearch, search_of
 
 LANES = {"c2b8": 8, "c6b32": 32}
 
@@ -276,12 +273,7 @@ class Comparison:
         return self.found
 
 
-class Search:
-    def __init__(self, sluice, target, keep):
-        self.sluice, self.target, self.keep = Path(sluice).resolve(), target, keep
-        self.counts = Counter()
-        self.failures = []
-
+class Search(SeedSearch):
     def run(self, folder, *words):
         # Parts of inputs are inputs of their own; here each operand is one.
         return subprocess.run([self.sluice, *map(str, words), "--target", self.target, "--without-rewrite", "select-inputs"], cwd=folder,
@@ -311,8 +303,7 @@ class Search:
         if found:
             self.counts["operations that differ"] += 1
             self.failures.append(f"seed {seed} ({operation.kind}, {last['operation']}): " + "; ".join(found))
-            if self.keep:
-                shutil.copytree(folder, Path(self.keep, str(seed)), dirs_exist_ok=True)
+            self.keep_model(seed, folder)
 
 
 def main():

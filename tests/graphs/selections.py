@@ -7,17 +7,14 @@ the host sends no such row, but more rows in all.
 usage: selections.py SLUICE [--seeds FIRST:END] [--target NAME] [--keep FOLDER]
 """
 import json
-import shutil
 import subprocess
 import sys
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from seeds import search_of
+from seeds import SeedSearch, search_of
 
 LANES = {"c2b8": 8, "c6b32": 32}
 MOST = 4096  # elements of a tensor
@@ -246,19 +243,13 @@ def rows_sent(io, graph, lanes):
     return sent, useless
 
 
-class Search:
-    def __init__(self, sluice, target, keep):
-        self.sluice, self.target, self.keep = Path(sluice).resolve(), target, keep
-        self.counts = Counter()
-        self.failures = []
-
+class Search(SeedSearch):
     def run(self, folder, *words):
         return subprocess.run([self.sluice, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
     def fail(self, seed, what, folder):
         self.failures.append(f"seed {seed}: {what}")
-        if self.keep:
-            shutil.copytree(folder, Path(self.keep, str(seed)), dirs_exist_ok=True)
+        self.keep_model(seed, folder)
 
     def one(self, seed, folder):
         graph = Graph(seed)
