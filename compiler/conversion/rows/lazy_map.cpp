@@ -26,13 +26,18 @@ struct AffineValue {
 std::optional<AffineValue> affineStep(const ScalarNode &node, const AffineValue *args) {
   const AffineValue &l = args[0], &r = args[1];
   const bool constant = l.constant && r.constant;
+  // x - x is no constant: it is NaN where x is not finite.
+  const auto unlessCancelled = [&](double scale, double offset) {
+    return scale == 0 && l.scale != 0 ? std::nullopt
+                                      : std::optional(AffineValue{scale, offset, constant});
+  };
   switch (node.op) {
   case ScalarOp::Constant:
     return AffineValue{0, node.value, true};
   case ScalarOp::Add:
-    return AffineValue{l.scale + r.scale, l.offset + r.offset, constant};
+    return unlessCancelled(l.scale + r.scale, l.offset + r.offset);
   case ScalarOp::Sub:
-    return AffineValue{l.scale - r.scale, l.offset - r.offset, constant};
+    return unlessCancelled(l.scale - r.scale, l.offset - r.offset);
   case ScalarOp::Mul: {
     if (!l.constant && !r.constant)
       return std::nullopt;

@@ -50,6 +50,7 @@ void LinearSum::scale(uint32_t lane, double factor) {
 LinearSum::Rounded LinearSum::round() {
   const auto isFinite = [](double value) { return std::isfinite(value); };
   Rounded result;
+  result.ofOffsets.resize(lanes);
   std::vector<double> correction(lanes);
   for (const Source &source : sources) {
     if (source.cells.empty())
@@ -68,7 +69,8 @@ LinearSum::Rounded LinearSum::round() {
       correction[i / lanes] += (cell.weight - rounded) * source.nominal[i % lanes];
       // w (x - m) has its zero at m only if the same w multiplies both.
       if (cell.offset != 0)
-        bias[i / lanes] += cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
+        result.ofOffsets[i / lanes] +=
+            cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
     }
     const WeightBlock weights(std::move(block));
     if (weights.isZero())
@@ -78,6 +80,8 @@ LinearSum::Rounded LinearSum::round() {
     const bool readsAll = std::ranges::all_of(source.reads, std::identity());
     result.reads.push_back(readsAll ? std::vector<bool>() : source.reads);
   }
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    bias[lane] += result.ofOffsets[lane];
   if (std::any_of(bias.begin(), bias.end(), [](double value) { return value != 0; }))
     result.bias.assign(bias.begin(), bias.end());
   if (std::all_of(correction.begin(), correction.end(), isFinite))

@@ -30,6 +30,8 @@ public:
     /// By source and lane, whether it reads an element there; empty: in every lane.
     std::vector<std::vector<bool>> reads;
     std::vector<float> bias; ///< empty if zero
+    /// The part of the bias that stands for offsets of elements, by output lane.
+    std::vector<double> ofOffsets;
     /// What rounding the weights takes away from the sum of nominal elements, by
     /// output lane; empty if nothing.
     std::vector<double> correction;

@@ -262,10 +262,11 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       }
       // Where there is a bias, it costs nothing to take back what rounding the weights does to a
       // typical input: errors of a row share their sign. But an input need not be typical: where
-      // all elements are 0, the bias is the result, and is off by 2^-8 of itself at most.
+      // all elements are 0, offsets included, the rest of the bias is the result, and is off by
+      // 2^-8 of itself at most.
       if (!row.bias.empty() && !row.correction.empty())
         for (size_t j = 0; j < count; ++j) {
-          const double most = std::fabs(row.bias[j]) * 0x1p-8;
+          const double most = std::fabs(row.bias[j] - row.ofOffsets[j]) * 0x1p-8;
           row.bias[j] += static_cast<float>(std::clamp(row.correction[j], -most, most));
         }
       places.push_back(

@@ -133,3 +133,12 @@ def typical(cases):
     v, b = np.float32(0.005 + 0.01 * np.abs(normal(64, 1))), np.float32(300 * np.ones(64))
     cases.add("typical_layer_of_zero", [node("Gemm", "x w b", "h"), node("Relu", "h", "r"), node("Gemm", "r v c")],
               {"x": x}, {"y": np.full((1, 1), 0.5)}, {"w": w, "b": b, "v": v, "c": np.float32([0.5])})
+    # The typical value of a sign is 0; of a positive x, less 1, nothing is left of the layer.
+    own = np.random.default_rng(17)
+    w = own.standard_normal((8, 8)).astype(np.float32)
+    cases.add("typical_offset_of_zero", [node("Sign", "x", "s"), node("Sub", "s o", "d"), node("MatMul", "d w")],
+              {"x": np.abs(own.standard_normal((2, 8))).astype(np.float32)}, {"y": np.zeros((2, 8))}, {"w": w, "o": np.float32(1)})
+    finite = own.standard_normal((2, 8)).astype(np.float32)
+    cases.add("difference_of_infinities", [node("Sub", "x x", "d"), node("MatMul", "d w")],
+              {"x": np.where(np.arange(16).reshape(2, 8) == 11, np.inf, finite)},
+              {"y": np.where(np.arange(2)[:, None] == 1, np.nan, np.zeros((2, 8)))}, {"w": w})
