@@ -48,8 +48,8 @@ class Driver:
         words = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
-    def ask(self, folder):
-        """What the driver reports; a report with "crash" if it dies or takes too long."""
+    def ask(self, folder, seconds):
+        """What the driver reports; a report with "crash" if it dies or takes longer."""
         if not self.process:
             self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,  # pylint: disable=consider-using-with
                                             stderr=subprocess.DEVNULL, preexec_fn=limit_memory)
@@ -59,9 +59,9 @@ class Driver:
         while not text.endswith(b"\n"):
             if not select.select([self.process.stdout], [], [], 1)[0]:
                 # Other processes may take the most of the machine.
-                if self.used() - begin > self.seconds or time.monotonic() - start > 10 * self.seconds:
+                if self.used() - begin > seconds or time.monotonic() - start > 10 * seconds:
                     self.stop()
-                    return {"crash": f"more than {self.seconds} s", "codes": []}
+                    return {"crash": f"more than {seconds} s", "codes": []}
                 continue
             more = os.read(self.process.stdout.fileno(), 1 << 16)
             if not more:
@@ -87,7 +87,8 @@ class Driver:
                 values[0].tofile(self.folder / f"{name}.whole")
                 values = np.split(values[0], values[0].shape[graph.stream[name]], graph.stream[name])
             np.stack(values).tofile(self.folder / f"{name}.in")
-        report = self.ask(self.folder)
+        # --effort high plans sixteen times as long as the default.
+        report = self.ask(self.folder, self.seconds * (4 if ("--effort", "high") in graph.flags else 1))
         for name, output in (report.get("outputs") or {}).items():
             output["values"] = np.fromfile(self.folder / f"{name}.out").reshape(-1, *output["shape"])
         for name, shape in (report.get("tensors") or {}).items():

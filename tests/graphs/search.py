@@ -178,7 +178,7 @@ def main():
     parser.add_argument("--corpus", default="build/graphs", help="folder of results and findings (build/graphs)")
     parser.add_argument("--seeds", default="0:1000", help="FIRST:END, or a file with one seed a line (0:1000)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    parser.add_argument("--limit", type=int, default=60, help="seconds for a graph (60)")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of processor time for a graph, four times as many with --effort high (60)")
     parser.add_argument("--seconds", type=float, default=0, help="no new graph after so many (0: all seeds)")
     parser.add_argument("--whole", action="store_true", help="graphs with inputs of integers and quantised parts alone")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="leave graphs with a fault as they are")
