@@ -19,7 +19,8 @@ constexpr const char *kSlicesBeforeProducts = "slices-before-products",
                      *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars",
                      *kMergeAxes = "merge-axes", *kChooseInPairs = "choose-in-pairs",
                      *kSplitFeatures = "split-features", *kSelectInputs = "select-inputs",
-                     *kArgMaxBeforeMaps = "argmax-before-maps";
+                     *kArgMaxBeforeMaps = "argmax-before-maps",
+                     *kSoftmaxInParts = "softmax-in-parts";
 
 void addRewrites(mlir::OpPassManager &perFunction, const format::Geometry &geometry,
                  const std::vector<std::string> &without) {
@@ -32,6 +33,12 @@ void addRewrites(mlir::OpPassManager &perFunction, const format::Geometry &geome
   perFunction.addPass(ir::createCentreVariances());
   if (wanted(kArgMaxBeforeMaps))
     perFunction.addPass(ir::createArgMaxBeforeMaps());
+  if (wanted(kSoftmaxInParts)) {
+    ir::SoftmaxInPartsOptions softmax;
+    softmax.lanes = geometry.lanes;
+    softmax.cores = geometry.cores;
+    perFunction.addPass(ir::createSoftmaxInParts(softmax));
+  }
   if (wanted(kChooseInPairs))
     perFunction.addPass(ir::createChooseInPairs());
   ir::SimplifyViewsOptions views;
@@ -92,7 +99,7 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
   std::vector<std::string> known = ir::viewRewrites(context);
   known.insert(known.end(),
                {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes, kChooseInPairs,
-                kSplitFeatures, kSelectInputs, kArgMaxBeforeMaps, kSplitChoices});
+                kSplitFeatures, kSelectInputs, kArgMaxBeforeMaps, kSoftmaxInParts, kSplitChoices});
   Problems problems;
   for (const std::string &one : without) {
     if (llvm::is_contained(known, one))

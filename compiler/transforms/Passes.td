@@ -71,6 +71,22 @@ def ExpandReductions : Pass<"sluice-expand-reductions", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def SoftmaxInParts : Pass<"sluice-softmax-in-parts", "::mlir::func::FuncOp"> {
+  let summary = "divide the softmax of a long line into parts with a maximum each";
+  let description = [{
+    exp(x - max(x)) of a single line along the lanes, and its sum, become those of equal parts, as
+    many as there are cores, rounded up to a power of two. A part subtracts its own maximum, so its
+    exponentials do not wait for the end of the line. exp(m - max(m)) of its maximum m scales its
+    sum and its quotients. The pass leaves exponentials that are read otherwise, and short lines, as
+    they are.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">,
+    Option<"cores", "cores", "int64_t", "1", "cores of the target">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def ArgMaxBeforeMaps : Pass<"sluice-argmax-before-maps", "::mlir::func::FuncOp"> {
   let summary = "take the index of a maximum before maps that keep the order";
   let description = [{

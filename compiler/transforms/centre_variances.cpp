@@ -3,7 +3,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
-#include "compiler/transforms/view_patterns.h"
+#include "compiler/transforms/line_writer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
@@ -66,41 +66,6 @@ ReduceOp meanOf(Value value) {
   return reduce && reduce.getMonoid() == Monoid::Mean ? reduce : ReduceOp();
 }
 
-/// Writes operations with the location and the layout of a value.
-class Writer {
-public:
-  using Body = llvm::function_ref<Value(OpBuilder &, Location, ValueRange)>;
-
-  Writer(Operation *before, Value like)
-      : builder(before), where(before->getLoc()),
-        layout(llvm::cast<RankedTensorType>(like.getType())) {}
-
-  Value reduce(Monoid monoid, Value x, llvm::ArrayRef<int64_t> axes) {
-    return laidOut(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true));
-  }
-  Value broadcast(Value x) {
-    return laidOut(builder.create<BroadcastOp>(where, x, layout.getShape()));
-  }
-  Value map(ValueRange operands, Body body) {
-    return laidOut(builder.create<MapOp>(where, operands, body));
-  }
-  Value difference(Value left, Value right) {
-    return map({left, right}, [](OpBuilder &b, Location where, ValueRange v) -> Value {
-      return b.create<arith::SubFOp>(where, v[0], v[1]);
-    });
-  }
-
-private:
-  Value laidOut(Value value) {
-    value.setType(withShape(layout, shapeOf(value), dataDim(layout)));
-    return value;
-  }
-
-  OpBuilder builder;
-  Location where;
-  RankedTensorType layout;
-};
-
 /// Replaces mean(x * x) - mean(x) * mean(x) by the mean of the squared distances. The difference
 /// cancels where the mean is large against the deviations.
 void centreVariance(MapOp map) {
@@ -112,13 +77,11 @@ void centreVariance(MapOp map) {
       squares.getAxes() != mean.getAxes() || squares.getKeepdims() != mean.getKeepdims())
     return;
   const Value x = mean.getInput();
-  Writer writer(map, x);
-  const Value distance =
-      writer.difference(x, writer.broadcast(writer.reduce(Monoid::Mean, x, mean.getAxes())));
-  const Value square =
-      writer.map(distance, [](OpBuilder &b, Location where, ValueRange v) -> Value {
-        return b.create<arith::MulFOp>(where, v[0], v[0]);
-      });
+  LineWriter write(map, x);
+  const Value distance = write.difference(x, write.reduce(Monoid::Mean, x, mean.getAxes()));
+  const Value square = write.map(distance, [](OpBuilder &b, Location where, ValueRange v) -> Value {
+    return b.create<arith::MulFOp>(where, v[0], v[0]);
+  });
   OpBuilder builder(map);
   Operation *variance = builder.clone(*squares);
   variance->setOperand(0, square);

@@ -118,7 +118,7 @@ class Flags(Refusal):
                  "slice-of-product", "concat-of-concat", "concat-of-slices", "interleaved-phases", "interleave-of-phases",
                  "concat-of-rotation", "pad-of-pad", "broadcast-of-broadcast", "squeeze-of-unsqueeze", "slices-before-products",
                  "maps-before-views", "hoist-scalars", "merge-axes", "choose-in-pairs", "split-features",
-                 "select-inputs", "argmax-before-maps", "split-choices"]
+                 "select-inputs", "argmax-before-maps", "softmax-in-parts", "split-choices"]
         self.refused(USAGE, "error[E0601]: --without-rewrite 'slice-of-conct' is unknown, allowed: "
                      + ", ".join(names) + "\n  --> m.onnx\n help: did you mean 'slice-of-concat'\n",
                      "check", "m.onnx", "--target", "c2b8", "--without-rewrite", "slice-of-conct")

@@ -60,4 +60,21 @@ def softmax(cases):
                 normal(5, 11) * 3, axis=0)
     cases.unary("log_softmax_flat", "LogSoftmax", lambda v: np.log(exact(v, (1, 2))),
                 normal(2, 3, 5), opset=11)
+    # The softmax of a long line is computed in parts, some of them of minus infinity.
+    # Distances from a maximum are exact.
+    long = np.float32(np.round(np.random.default_rng(7).standard_normal((1, 1024)) * 32) / 8)
+    for name, line in (("long", long), ("long_far_apart", np.where(np.arange(1024) < 600, long, long - 300)),
+                       ("long_minus_infinity", np.where(np.arange(1024) < 600, -np.inf, long))):
+        line = line.astype(np.float32)
+        cases.unary(f"softmax_{name}", "Softmax", lambda v: exact(v, -1), line)
+        finite = np.where(np.isinf(line), np.float32(-1e4), line)
+        cases.unary(f"log_softmax_{name}", "LogSoftmax",
+                    lambda v: v - v.max() - np.log(np.exp(v - v.max()).sum()), finite)
+    cases.unary("softmax_long_all_minus_infinity", "Softmax", lambda v: v * np.nan, np.full((1, 1024), -np.inf, np.float32))
+    written = [node("ReduceMax", "x", "m", axes=[1]), node("Sub", "x m", "d"), node("Exp", "d", "e"),
+               node("ReduceSum", "e a", "s"), node("Div", "e s")]
+    e = np.exp(np.float64(long) - long.max())
+    cases.add("softmax_long_written_out", [*written[:4], node("Div", "e s"), node("Log", "s", "z")], {"x": long},
+              {"y": e / e.sum(), "z": np.log(e.sum(keepdims=True)), "m": long.max(keepdims=True)}, {"a": np.int64([1])})
+    cases.add("softmax_long_exponentials_read", written, {"x": long}, {"y": e / e.sum(), "e": e}, {"a": np.int64([1])})
     cases.unary("softmax_vector", "Softmax", lambda v: exact(v, -1), normal(13))

@@ -1,0 +1,82 @@
+#include "compiler/transforms/line_writer.h"
+
+#include "compiler/transforms/view_patterns.h"
+#include "hw/numerics/bf16.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+LineWriter::LineWriter(Operation *before, Value like)
+    : builder(before), where(before->getLoc()), type(llvm::cast<RankedTensorType>(like.getType())) {
+}
+
+Value LineWriter::laidOut(Value value, std::optional<int64_t> dim) {
+  value.setType(withShape(type, shapeOf(value), dim));
+  return value;
+}
+
+Value LineWriter::reduce(Monoid monoid, Value x, llvm::ArrayRef<int64_t> axes) {
+  return laidOut(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true), dataDim(x));
+}
+
+Value LineWriter::reshape(Value x, llvm::ArrayRef<int64_t> shape, int64_t dim) {
+  return shapeOf(x) == shape ? x : laidOut(builder.create<ReshapeOp>(where, x, shape), dim);
+}
+
+Value LineWriter::broadcast(Value x, llvm::ArrayRef<int64_t> shape) {
+  return shapeOf(x) == shape ? x
+                             : laidOut(builder.create<BroadcastOp>(where, x, shape), dataDim(x));
+}
+
+Value LineWriter::map(ValueRange operands, Body body) {
+  return laidOut(builder.create<MapOp>(where, operands, body), dataDim(operands.front()));
+}
+
+Value LineWriter::difference(Value x, Value y) {
+  return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
+    return b.create<arith::SubFOp>(at, v[0], v[1]);
+  });
+}
+
+Value LineWriter::product(Value x, Value y) {
+  return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
+    return b.create<arith::MulFOp>(at, v[0], v[1]);
+  });
+}
+
+Value LineWriter::quotient(Value x, Value y) {
+  return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
+    return b.create<arith::DivFOp>(at, v[0], v[1]);
+  });
+}
+
+Value LineWriter::power(Value x, Value y) {
+  return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
+    return b.create<math::ExpOp>(at, b.create<arith::SubFOp>(at, v[0], v[1]));
+  });
+}
+
+Value LineWriter::finite(Value peak) {
+  return map(peak, [](OpBuilder &b, Location at, ValueRange v) -> Value {
+    const Value lowest = b.create<arith::ConstantOp>(at, b.getF32FloatAttr(numerics::kLowestBf16));
+    return b.create<arith::MaximumFOp>(at, v[0], lowest);
+  });
+}
+
+int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least) {
+  const auto shape = shapeOf(op.getInput());
+  const auto dim = dataDim(op.getInput());
+  if (!dim || !llvm::is_contained(op.getAxes(), *dim) ||
+      op.getInput().getType().getNumElements() != shape[*dim])
+    return 1;
+  int64_t parts = 1;
+  while (parts < cores && shape[*dim] % (2 * parts * lanes) == 0 &&
+         shape[*dim] / lanes >= 2 * parts * least)
+    parts *= 2;
+  return parts;
+}
+
+} // namespace sluice::ir

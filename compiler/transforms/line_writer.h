@@ -1,0 +1,47 @@
+// What rewrites of reductions write: reductions, views and maps, with the location of an operation
+// and laid out as a value of it.
+#pragma once
+
+#include "compiler/dialect/sluice/operations.h"
+#include "mlir/IR/Builders.h"
+
+namespace sluice::ir {
+
+class LineWriter {
+public:
+  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+
+  /// Writes before `before`, values of the element type of `like`.
+  LineWriter(mlir::Operation *before, mlir::Value like);
+
+  /// The result keeps the reduced axes.
+  mlir::Value reduce(Monoid monoid, mlir::Value x, llvm::ArrayRef<int64_t> axes);
+  /// `dim` is the data dimension of the result. Returns `x` itself if it has the shape.
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, int64_t dim);
+  /// Returns `x` itself if it has the shape.
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  mlir::Value map(mlir::ValueRange operands, Body body);
+
+  /// x - y, where `y` is broadcast to the shape of `x`. So in the next ones.
+  mlir::Value difference(mlir::Value x, mlir::Value y);
+  mlir::Value product(mlir::Value x, mlir::Value y);
+  mlir::Value quotient(mlir::Value x, mlir::Value y);
+  /// exp(x - y)
+  mlir::Value power(mlir::Value x, mlir::Value y);
+  /// The larger of `peak` and the lowest number: where all elements are minus infinity, their
+  /// distances from a finite maximum are, too.
+  mlir::Value finite(mlir::Value peak);
+
+private:
+  mlir::Value laidOut(mlir::Value value, std::optional<int64_t> dim);
+
+  mlir::OpBuilder builder;
+  mlir::Location where;
+  mlir::RankedTensorType type;
+};
+
+/// How many equal parts a reduction along the lanes is divided into: as many as cores, a power of
+/// two, each of whole rows and of at least `least` rows. One if the reduction has several lines.
+int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least);
+
+} // namespace sluice::ir
