@@ -29,13 +29,15 @@ class SplitPrices(Folder):
         return json.loads(self.ok("explain", "--plan", "m.onnx", "--target", target, "--json"))
 
     def sent(self, target):
-        """By stage, how many rows the plan sends to one core, to two, ... Each layer reads the rows of the one before."""
+        """By stage, how many rows the plan sends to one core, or keeps on it, to two, ... Each layer reads the rows of the one before."""
         counts = []
         for line in self.ok("compile", "m.onnx", "--target", target, "--emit", "plan", "-o", "-").splitlines():
             if line.startswith("stage "):
                 counts.append(Counter())
             elif mask := re.search(r"inbox row \d+ of cores 0x([0-9a-f]+)", line):
                 counts[-1][bin(int(mask[1], 16)).count("1")] += 1
+            elif "local row" in line:
+                counts[-1][1] += 1
         return counts
 
     def test_rows_read_are_the_rows_that_the_plan_sends(self):

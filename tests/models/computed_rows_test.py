@@ -114,7 +114,7 @@ def pixels():
 
 def positions():
     """A loop over the positions of a sequence."""
-    m = Model("positions", x=[96, 16])
+    m = Model("positions", x=[128, 16])
     h = m.add("Relu", [m.add("MatMul", ["x", m.weight(16, 24)], "g")], "h")
     e = m.add("Exp", [m.add("MatMul", [h, m.weight(24, 24)], "l")], "e")
     s = m.add("ReduceMean", [e], "s", axes=[0], keepdims=0)

@@ -33,7 +33,7 @@ MEASURES = ("spaced", "contiguous", "period")
 GEOMETRY = {"c2b8": (2, 8), "c6b32": (6, 32), "c3b64": (3, 64)}  # cores, lanes
 BENCHMARKS = list(make_models.ROWS)
 DENSE = [name for name in BENCHMARKS if name.startswith("slp-") or name[4].isdigit()]
-WINDOWS = list(make_models.WINDOWS)
+WINDOWS, LINES = list(make_models.WINDOWS), list(make_models.LINES)
 STREAMS = list(make_models.STREAMS)
 SEQUENCES = [name for name in make_models.SEQUENCES if name != make_models.LARGEST]
 DEEP = ["lstm-3x768", "gru-3x512", "ssm-768-1536", "cnn-4x256-k32", "tcn-3x512"]  # more weights than c6b32 has
@@ -45,7 +45,7 @@ FOUND = {"cntk_mnist": SHARED / "models/cntk_mnist/model.onnx", "micro_kws": SHA
 FLAGS = {"sdp": ["--allow-dynamic-weights"]}
 SMALL = ["acasxu", "go1_policy", "digits"]
 ONE_CORE = ["acasxu", "cntk_mnist", "digits"]  # of four lanes
-ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *SEQUENCES, *make_models.WHOLE, *FOUND, *(name for name in STREAMS if name not in DEEP)],
+ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *LINES, *SEQUENCES, *make_models.WHOLE, *FOUND, *(name for name in STREAMS if name not in DEEP)],
         "c6b32-deep": DEEP, "c3b64": [*BENCHMARKS, *WIDE], "c2b8": SMALL,
         "ecp5-85f": ONE_CORE}
 SKIPPED = 77

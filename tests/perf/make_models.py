@@ -66,6 +66,10 @@ class Builder:
         scaled = self.op("Div", value, root)
         return self.op("Mul", scaled, self.constant(1 + 0.1 * self.random.standard_normal(size)))
 
+    def layer_norm(self, value, size):
+        scale, bias = 1 + 0.1 * self.random.standard_normal(size), 0.1 * self.random.standard_normal(size)
+        return self.op("LayerNormalization", value, self.constant(scale), self.constant(bias), axis=-1)
+
     def silu(self, value):
         return self.op("Mul", value, self.op("Sigmoid", value))
 
@@ -107,6 +111,21 @@ def swiglu(name, dim, hidden):
     up = builder.linear(norm, dim, hidden, bias=False)
     down = builder.linear(builder.op("Mul", gate, up), hidden, dim, bias=False)
     return builder.model(builder.op("Add", "x", down), dim, dim)
+
+
+def normalised(name, sizes):
+    """Fully connected layers with a LayerNormalization and a relu behind each."""
+    builder, value = Builder(name), "x"
+    for inputs, outputs in zip(sizes, sizes[1:]):
+        value = builder.op("Relu", builder.layer_norm(builder.linear(value, inputs, outputs), outputs))
+    return builder.model(value, sizes[0], sizes[-1])
+
+
+def of_line(name, size, kind):
+    """One softmax, or one LayerNormalization, of a line."""
+    builder = Builder(name)
+    value = builder.op("Softmax", "x", axis=-1) if kind == "softmax" else builder.layer_norm("x", size)
+    return builder.model(value, size, size)
 
 
 def convolutions(name, shape, layers):
@@ -169,6 +188,15 @@ WINDOWS = {
     "conv1d-1-32-k64-4096": lambda n: frames(n, 4096, 32, 64, 16),
 }
 
+# Statistics of long lines.
+LINES = {
+    "layernorm-1024": lambda n: of_line(n, 1024, "norm"),
+    "layernorm-2048": lambda n: of_line(n, 2048, "norm"),
+    "softmax-2048": lambda n: of_line(n, 2048, "softmax"),
+    "softmax-4096": lambda n: of_line(n, 4096, "softmax"),
+    "mlp-3x512-layernorm": lambda n: normalised(n, [512] * 4),
+}
+
 # One network over few positions, and over many.
 LENGTHS = {f"conv1d-4x64-{n}": (lambda n: lambda name: convolutions(name, [64, n], [(64, 3, 1)] * 4))(n)
            for n in (64, 4096)}
@@ -195,7 +223,7 @@ ROWS = {
 
 
 # Every model there is a function for, by name.
-MODELS = ROWS | WINDOWS | LENGTHS | STREAMS | SEQUENCES | WHOLE
+MODELS = ROWS | WINDOWS | LINES | LENGTHS | STREAMS | SEQUENCES | WHOLE
 
 
 def flags_of(model):

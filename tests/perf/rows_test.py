@@ -58,7 +58,19 @@ def long_short_term(x, w, r, b, hidden_size, layout):
     return np.stack(rows)[None, :, None]
 
 
+def softmax(x, axis):
+    powers = np.exp(x - x.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def layer_normalization(x, scale, bias, axis):
+    distance = x - x.mean(axis=axis, keepdims=True)
+    return distance / np.sqrt((distance**2).mean(axis=axis, keepdims=True) + 1e-5) * scale + bias
+
+
 OPERATORS = {
+    "Softmax": softmax,
+    "LayerNormalization": layer_normalization,
     "Relu": lambda x: np.maximum(x, 0),
     "Elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
@@ -126,7 +138,7 @@ def main():
     if len(sys.argv) < 4:
         raise SystemExit(__doc__)
     sluice, target, engine = sys.argv[1:4]
-    more = make_models.WINDOWS | make_models.SEQUENCES | make_models.WHOLE if target == "c6b32" else []
+    more = make_models.WINDOWS | make_models.LINES | make_models.SEQUENCES | make_models.WHOLE if target == "c6b32" else []
     names = sys.argv[4:] or [name for name in [*make_models.ROWS, *more] if name != make_models.LARGEST]
     failed = False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -196,14 +196,26 @@ private:
   }
 
   /// How many operands of a row every core computes; of a linear row either all,
-  /// or those it multiplies weights by.
-  std::vector<uint32_t> producers(RowId row, bool all) const {
+  /// or those it multiplies weights by. `shared` operands do not count.
+  std::vector<uint32_t> producers(RowId row, bool all, const std::set<RowId> &shared = {}) const {
     std::vector<uint32_t> count(cores, 0);
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
-      if (result.rows[operand].core != kNone && (all || byMatrix))
+      if (result.rows[operand].core != kNone && (all || byMatrix) && !shared.contains(operand))
         ++count[result.rows[operand].core];
     });
     return count;
+  }
+
+  /// The operands that several rows of the vector unit read.
+  std::set<RowId> sharedOperands(const std::vector<RowId> &stage) const {
+    std::set<RowId> once, shared;
+    for (const RowId row : stage)
+      if (graph.rows[row].kind == RowKind::Vector)
+        forEachOperand(graph, work, row, [&](RowId operand, bool) {
+          if (!once.insert(operand).second)
+            shared.insert(operand);
+        });
+    return shared;
   }
 
   /// The core of most operands; none if all are inputs.
@@ -240,9 +252,11 @@ private:
     std::vector<uint32_t> members(cores, 0);
     Clusters clusters(graph, work, options, stage);
     const bool inRuns = stage.size() >= uint64_t{options.runs} * cores;
+    const std::set<RowId> common =
+        options.byOwn && !together ? sharedOperands(stage) : std::set<RowId>{};
     uint64_t before = 0; // products of the rows so far
     for (RowId row : stage) {
-      const uint32_t most = mostOf(producers(row, true)), mask = allowed(row);
+      const uint32_t most = mostOf(producers(row, true, common)), mask = allowed(row);
       const auto unlessKeptOff = [&](uint32_t core) {
         return core != kNone && (mask >> core & 1) != 0 ? core : kNone;
       };

@@ -85,6 +85,10 @@ struct PlacementOptions {
   /// Rows that windows look at are neighbours: most of them are then on the core that reads them,
   /// and do not cross the network.
   uint32_t runs = 0;
+  /// Rows of the vector unit are placed with the operands that no other row of their stage reads,
+  /// and go round the cores where these are inputs. An operand that several rows read, such as the
+  /// mean of a line, then keeps none of them on its core.
+  bool byOwn = false;
   /// No row stays on the core that computes its operands: memory counts, not the way.
   bool spread = false;
   /// Each function table is on as many cores only as leaves room for all, and rows go where theirs

@@ -53,6 +53,8 @@ std::vector<Decision> decisionsOf(const Choice &choice) {
          fmt::format("row addresses reused {} stages after their last read", placement.reuse),
          "row addresses not reused");
   decide(placement.spread, "rows spread over the cores", "rows not spread over the cores");
+  decide(placement.byOwn, "rows placed with the operands that only they read",
+         "rows placed with most of their operands");
   decide(placement.tablesApart, "function tables partitioned over the cores",
          "function tables on every core");
   decide(!split.stages.empty(),

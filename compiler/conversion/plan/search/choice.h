@@ -26,7 +26,7 @@ struct Choice {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
                     placement.byArrival, placement.byCell, placement.lateApart, placement.runs,
                     placement.inputsEverywhere, placement.reuse, placement.tablesApart,
-                    placement.spread, split, manySlots, takeArrived, tails, entry);
+                    placement.spread, placement.byOwn, split, manySlots, takeArrived, tails, entry);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 

@@ -26,6 +26,8 @@ constexpr size_t kLongStage = 16, kSplitStage = 32;
 /// for each core of the chain than for the one before.
 constexpr size_t kLongRow = 32;
 constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
+/// Stages of a graph up to which every early entry of the next inference is tried.
+constexpr uint32_t kFewStages = 24;
 /// What a candidate costs that is built and timed, in beats of an inference, and what one costs
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
@@ -204,6 +206,7 @@ private:
     const Choice whole = bestChoice;
     const uint64_t cycles = best.cycles;
     if (best.fits) {
+      placeByOwn();
       splitRows();
       chainCores();
     }
@@ -277,6 +280,34 @@ private:
         other.tails.assign(work.stages.size(), tail);
         consider(other);
       }
+    }
+  }
+
+  /// Tries to place rows of the vector unit by the operands that only they read, and what goes best
+  /// with it: chains of cores, whose long sums are then computed where the rows are.
+  void placeByOwn() {
+    Choice own = bestChoice;
+    own.placement.byOwn = true;
+    bool improved = false;
+    for (const uint32_t runs : {0U, 1U})
+      for (const bool follow : {false, true}) {
+        own.placement.runs = runs;
+        own.placement.follow = follow;
+        improved |= consider(own);
+      }
+    if (improved)
+      explore(bestChoice);
+    improved = false;
+    const uint32_t cores = graph.geometry.cores;
+    for (const uint32_t stage : stagesOfLongRows())
+      for (const uint32_t runs : {0U, 1U})
+        for (const uint32_t count : std::set<uint32_t>{2, cores / 2, cores})
+          for (const uint32_t stairs : {0U, 12U}) {
+            own.split.chains[stage] = {count, stairs};
+            own.placement.runs = runs;
+            improved |= count > 1 && consider(own);
+          }
+    while (improved && improveTails()) {
     }
   }
 
@@ -452,13 +483,14 @@ private:
     return best.timing;
   }
 
-  /// The earliest stage behind which the next inference may enter, of those that are tried.
+  /// The stage behind which the next inference may enter: the earliest that is sound, or a later
+  /// one where its rows would keep the current inference waiting. Of many stages the earliest.
   void tryReleases() {
     const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
     for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
       Choice choice = bestChoice;
       choice.entry.release = stage;
-      if (enterBy(std::move(choice)))
+      if (enterBy(std::move(choice)) && last > kFewStages)
         break;
     }
   }

@@ -273,6 +273,40 @@ TEST_F(Placing, RowsInTheOrderOfTheirOperands) {
   EXPECT_THAT(inTurn(h, placement), ElementsAre(h[2], h[1], h[0]));
 }
 
+TEST_F(Placing, WhatSeveralRowsReadKeepsNoneOnItsCore) {
+  // A sum of a line, its distances from the sum, and their squares.
+  const auto x = builder.input(4);
+  const auto sum = layer(x, {4});
+  rows::VectorStep subtract, square;
+  subtract.alu1 = isa::Alu::Sub;
+  square.alu1 = isa::Alu::Mul;
+  square.rhs1 = isa::Rhs1::A;
+  std::vector<RowId> distances, squares;
+  for (const RowId one : x)
+    distances.push_back(builder.vector({one}, sum[0], kNoRow, subtract));
+  for (const RowId one : distances)
+    squares.push_back(builder.vector({one}, kNoRow, kNoRow, square));
+  for (const std::vector<RowId> &operation : {distances, squares})
+    for (const RowId one : operation)
+      row(one).group = row(operation[0]).group;
+  builder.output(squares);
+  place();
+  EXPECT_THAT(cores(distances), ElementsAre(0, 0, 0, 0));
+  options.byOwn = true;
+  place();
+  EXPECT_THAT(cores(sum), ElementsAre(0));
+  EXPECT_THAT(cores(distances), ElementsAre(1, 0, 1, 0)); // first the core without products
+  EXPECT_THAT(cores(squares), ElementsAre(1, 0, 1, 0));   // with the only row that each reads
+  EXPECT_THAT(each(squares, &RowPlace::net), ElementsAre(true, true, true, true)); // to the host
+  EXPECT_THAT(each(distances, &RowPlace::net), ElementsAre(false, false, false, false));
+  options.runs = 2;
+  place();
+  EXPECT_THAT(cores(distances), ElementsAre(0, 1, 0, 1));
+  options.runs = 1;
+  place();
+  EXPECT_THAT(cores(distances), ElementsAre(0, 0, 1, 1));
+}
+
 TEST_F(Placing, NeighboursStayTogether) {
   const auto x = builder.input(8);
   const auto h = layer(x, {1, 1, 1, 1, 1, 1, 1, 1}), y = layer(h, {1, 2, 2, 2, 2, 2, 2, 2});
