@@ -1,6 +1,7 @@
 #include "hw/numerics/numerics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -27,25 +28,18 @@ uint32_t flushResult(float value) { return flush(toBits(value)); }
 uint16_t roundToBf16(double value) {
   if (std::isnan(value))
     return kBf16NaN;
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0)
-    return sign;
-  if (std::isinf(magnitude))
+  constexpr unsigned kDropped = 52 - 7; // bits of the significand of a double that bf16 has not
+  constexpr int kBias = 1023 - 127;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const auto sign = static_cast<uint16_t>(bits >> 48 & 0x8000);
+  const uint64_t magnitude = bits & ~(uint64_t{1} << 63);
+  const uint64_t half = uint64_t{1} << (kDropped - 1);
+  // A carry into the exponent is the next power of two.
+  const uint64_t rounded = (magnitude + half - 1 + (magnitude >> kDropped & 1)) >> kDropped;
+  const int exponent = static_cast<int>(rounded >> 7) - kBias;
+  if (exponent >= 255)
     return sign | 0x7F80;
-  int exponent = 0;
-  const double significand = std::frexp(magnitude, &exponent); // in [0.5, 1)
-  double rounded = std::nearbyint(std::ldexp(significand, 8)); // in [128, 256]
-  if (rounded == 256) {
-    rounded = 128;
-    ++exponent;
-  }
-  const int biased = exponent + 126;
-  if (biased >= 255)
-    return sign | 0x7F80;
-  if (biased <= 0)
-    return sign;
-  return static_cast<uint16_t>(sign | biased << 7 | (static_cast<unsigned>(rounded) & 127));
+  return exponent <= 0 ? sign : static_cast<uint16_t>(sign | exponent << 7 | (rounded & 127));
 }
 
 // Matrix unit ------------------------------------------------------------------

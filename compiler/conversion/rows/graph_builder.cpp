@@ -421,13 +421,15 @@ bool GraphBuilder::isNotNegative(RowId id) const {
 }
 
 bool GraphBuilder::sumsUp(const Term &term) const {
+  const uint32_t used = rowFacts[term.x].used;
+  const auto [known, added] = sums.try_emplace({term.block, used}, true);
+  if (!added)
+    return known->second;
   const WeightBlock &block = graph.blocks[term.block];
-  for (uint32_t i = 0; i < lanes() * lanes(); ++i) {
-    const uint16_t weight = block[i];
-    if (weight >> 15 != 0 || (i % lanes() < rowFacts[term.x].used && weight != roundToBf16(1.0)))
-      return false;
-  }
-  return true;
+  const uint16_t one = roundToBf16(1.0);
+  for (uint32_t i = 0; i < lanes() * lanes() && known->second; ++i)
+    known->second = block[i] >> 15 == 0 && (i % lanes() >= used || block[i] == one);
+  return known->second;
 }
 
 bool GraphBuilder::isShare(const VectorStep &step, const std::vector<RowId> &a, RowId c) const {

@@ -136,6 +136,8 @@ private:
   std::vector<RowFacts> rowFacts;
   std::vector<TableFacts> tableFacts; ///< parallel to the graph's tables
   std::vector<bool> isRead;           ///< rows that others are computed from
+  /// Results of sumsUp, by block and the used lanes of the row.
+  mutable std::map<std::pair<uint32_t, uint32_t>, bool> sums;
   std::map<std::vector<uint16_t>, RowId> constants;
   std::map<RowId, RowId> copies; ///< of states
   using Operands = std::tuple<std::vector<RowId>, RowId, RowId, uint32_t>;

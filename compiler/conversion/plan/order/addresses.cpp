@@ -19,7 +19,9 @@ public:
   uint32_t take(uint32_t size, uint32_t stage, uint32_t lastRead) {
     if (lastRead == kNone)
       return keep(size);
-    uint32_t at = reuse == 0 ? used() : 0;
+    if (std::exchange(current, stage) != stage)
+      taken = 0;
+    uint32_t at = reuse == 0 ? used() : taken;
     for (uint32_t free = 0; at < used() && free < size;)
       if (freeFrom[at + free] <= stage) {
         if (++free; at + free == used())
@@ -30,6 +32,8 @@ public:
       }
     freeFrom.resize(std::max<size_t>(freeFrom.size(), at + size));
     std::fill_n(freeFrom.begin() + at, size, lastRead + reuse);
+    if (size == 1)
+      taken = at + 1;
     return at;
   }
 
@@ -44,6 +48,8 @@ public:
 private:
   const uint32_t reuse;
   std::vector<uint32_t> freeFrom; ///< by address, the first stage that may have it
+  uint32_t current = kNone;       ///< the stage of the last row
+  uint32_t taken = 0;             ///< no address below it is free in this stage
 };
 
 /// The rows of a stage in the order of their addresses: the one they have in the

@@ -159,6 +159,13 @@ Work analyse(const Graph &graph) {
   const RowId firstInput =
       graph.inputs.empty() || graph.inputs[0].rows.empty() ? kNoRow : graph.inputs[0].rows[0];
 
+  std::vector<bool> isZero(graph.blocks.size()), isDynamic(graph.blocks.size());
+  for (uint32_t block = 0; block < graph.blocks.size(); ++block)
+    isZero[block] = graph.blocks[block].isZero();
+  for (const auto &[block, dynamic] : graph.dynamic) {
+    isDynamic[block] = true;
+    isZero[block] = false;
+  }
   // A stage is a group, or a part of it that depends on the rest.
   std::vector<uint32_t> depth(graph.rows.size(), 0);
   for (RowId row = 0; row < graph.rows.size(); ++row) {
@@ -166,11 +173,10 @@ Work analyse(const Graph &graph) {
     if (what.kind != RowKind::Linear && what.kind != RowKind::Vector)
       continue;
     for (const rows::Term &term : what.terms)
-      if (!isZeroBlock(graph, term.block))
+      if (!isZero[term.block])
         work.rows[row].terms.push_back(term);
-    bool depends =
-        std::any_of(work.rows[row].terms.begin(), work.rows[row].terms.end(),
-                    [&](const rows::Term &term) { return graph.dynamic.contains(term.block); });
+    bool depends = std::ranges::any_of(
+        work.rows[row].terms, [&](const rows::Term &term) { return isDynamic[term.block]; });
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       const bool first = what.kind == RowKind::Vector || byMatrix;
       depends |= first;

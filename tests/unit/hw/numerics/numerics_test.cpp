@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/unit/hw/numerics/operands.h"
@@ -200,6 +201,32 @@ TEST(VectorNumerics, EveryBf16Widens) {
       EXPECT_EQ(roundToBf16(wide), expected) << std::hex << wide;
     }
   }
+}
+
+/// Between neighbours that bf16 has, the middle goes to the even one.
+TEST(VectorNumerics, DoublesRoundOnceToTheNearestBf16) {
+  const auto of = [](uint32_t bits) { return static_cast<double>(toFloat(bits << 16)); };
+  for (uint32_t value = 0x80; value < 0x7F80; ++value) {
+    const double low = of(value), high = value == 0x7F7F ? std::ldexp(1.0, 128) : of(value + 1);
+    const double middle = low + (high - low) / 2;
+    const auto even = static_cast<uint16_t>(value + (value & 1));
+    const auto up = static_cast<uint16_t>(value + 1);
+    EXPECT_EQ(roundToBf16(low), value);
+    EXPECT_EQ(roundToBf16(std::nextafter(middle, 0)), value) << std::hex << value;
+    EXPECT_EQ(roundToBf16(middle), even) << std::hex << value;
+    EXPECT_EQ(roundToBf16(std::nextafter(middle, high)), up) << std::hex << value;
+    EXPECT_EQ(roundToBf16(-middle), 0x8000 | even) << std::hex << value;
+  }
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double least = of(0x80);
+  EXPECT_EQ(roundToBf16(std::nextafter(least, 0)), 0x80); // nearer to it than to what is below
+  EXPECT_EQ(roundToBf16(least / 2), 0);
+  EXPECT_EQ(roundToBf16(-5e-324), 0x8000);
+  EXPECT_EQ(roundToBf16(0.0), 0);
+  EXPECT_EQ(roundToBf16(-0.0), 0x8000);
+  EXPECT_EQ(roundToBf16(1e300), 0x7F80);
+  EXPECT_EQ(roundToBf16(-kInfinity), 0xFF80);
+  EXPECT_EQ(roundToBf16(-std::numeric_limits<double>::quiet_NaN()), kBf16NaN);
 }
 
 TEST(VectorNumerics, ReluThenRounding) {
