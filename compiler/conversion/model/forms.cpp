@@ -13,6 +13,7 @@
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/plan/order/least_memory.h"
+#include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/rows/late_factors.h"
@@ -54,6 +55,42 @@ bool mergeMaps(ModuleOp module) {
   return succeeded(passes.run(module));
 }
 
+/// Whether the planner may find memory for a graph, and what to say if it cannot.
+struct Bound {
+  bool mayFit = false;
+  Problems lacking; ///< not empty: no plan is worth a try
+
+  explicit Bound(const rows::Graph &graph) {
+    if (plan::circularState(graph))
+      return;
+    std::optional<rows::Graph> ahead;
+    const rows::Graph &planned = graph.states.empty() ? graph : ahead.emplace(inAdvance(graph));
+    const plan::Work work = plan::analyse(planned);
+    const plan::LeastMemory least = plan::leastMemory(planned, work);
+    mayFit = plan::fits(least, graph.geometry);
+    if (!mayFit && work.beats >= kAlwaysPlanned && !fitsInPairs(graph))
+      lacking = plan::leastProblems(planned, work, least);
+  }
+
+private:
+  /// Graphs of fewer beats are planned even if they certainly do not fit. That takes little time,
+  /// and the problem then names the cores.
+  static constexpr uint64_t kAlwaysPlanned = 8192;
+
+  static rows::Graph inAdvance(const rows::Graph &graph) { return plan::workAhead(graph, false); }
+
+  /// If one instruction cannot read the rows of a reduction, the planner reduces them in pairs.
+  /// Then fewer of them may be stored at once.
+  static bool fitsInPairs(const rows::Graph &graph) {
+    if (std::ranges::none_of(graph.rows, [](const rows::Row &row) { return row.a.size() > 1; }))
+      return false;
+    rows::Graph pairs = plan::splitReductions(graph);
+    if (!pairs.states.empty())
+      pairs = inAdvance(pairs);
+    return plan::fits(plan::leastMemory(pairs, plan::analyse(pairs)), pairs.geometry);
+  }
+};
+
 class Forms {
 public:
   Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model)
@@ -79,12 +116,14 @@ public:
           {.notes = &plainNotes, .differences = &differences, .treesSeen = &seen});
       inRows = std::move(graph.problems);
       if (graph) {
-        Trees trees = mayFit(*graph) ? rowsInTrees(main, seen) : Trees();
-        addRows(std::move(*graph), std::move(trees));
+        const Bound bound(*graph);
+        Trees trees = bound.mayFit ? rowsInTrees(main, seen) : Trees();
+        addRows(std::move(*graph), std::move(trees), bound.lacking);
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
           if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)))) {
-            Trees others = mayFit(*other) ? rowsInTrees(mainOf(*sunk), seen) : Trees();
-            addRowByRow(std::move(*other), std::move(others));
+            const Bound ofOther(*other);
+            Trees others = ofOther.mayFit ? rowsInTrees(mainOf(*sunk), seen) : Trees();
+            addRowByRow(std::move(*other), std::move(others), ofOther.lacking);
           }
       }
     }
@@ -99,7 +138,9 @@ public:
         }
     }
     if (forms.empty())
-      llvm::append_range(problems, loops.problems.empty() ? inRows : loops.problems);
+      llvm::append_range(problems, !lacking.empty()          ? lacking
+                                   : !loops.problems.empty() ? loops.problems
+                                                             : inRows);
     if (forms.empty() && problems.empty()) {
       Problem &problem = problems.emplace_back();
       problem.code = "E0414";
@@ -120,6 +161,7 @@ private:
   const rows::ModelInfo &model;
   rows::ValueNumbers numbers; ///< of a quantised network
   Problems problems;
+  Problems lacking; ///< of the first graph that certainly does not fit
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
 
@@ -138,7 +180,9 @@ private:
     for (const auto &[node, blocks] : llvm::ArrayRef(bound.products).take_front(kNamed))
       largest.push_back(
           {{node.index, node.name, node.op}, static_cast<uint64_t>(std::ceil(blocks))});
-    return {plan::weightsProblem(geometry, bound.blocks, largest)};
+    return {plan::leastProblem(geometry, {"weight blocks", "its weights", bound.blocks,
+                                          uint64_t{geometry.cores} * geometry.weightBlocks,
+                                          std::move(largest)})};
   }
 
   /// What is known of the numbers of a quantised network.
@@ -172,18 +216,6 @@ private:
     if (!loops || !loops::isPlannable(*made))
       made.value.reset();
     return made;
-  }
-
-  /// Whether rows may have a plan: without one nobody asks what they are in other trees. Those of
-  /// states are planned with the sums that are taken ahead.
-  [[nodiscard]] bool mayFit(const rows::Graph &graph) const {
-    const auto least = [](const rows::Graph &one) {
-      return plan::leastMemory(one, plan::analyse(one));
-    };
-    if (graph.states.empty())
-      return plan::fits(least(graph), geometry);
-    return !plan::circularState(graph) &&
-           plan::fits(least(plan::workAhead(graph, false)), geometry);
   }
 
   /// With trees of other shapes, of those things of a shape that matter.
@@ -243,12 +275,17 @@ private:
     problems.push_back(std::move(problem));
   }
 
-  /// Adds the rows as they are, with other trees, and in another order.
-  void addRowByRow(rows::Graph graph, Trees trees) {
+  /// Adds the rows as they are, with other trees, and in another order. Rows that certainly lack
+  /// memory are left out.
+  void addRowByRow(rows::Graph graph, Trees trees, const Problems &lacks) {
     std::optional<rows::Graph> reordered = rows::longestWayFirst(graph);
-    add(rows::straightLine(std::move(graph)));
-    addTrees(std::move(trees));
-    if (!reordered)
+    if (lacks.empty()) {
+      add(rows::straightLine(std::move(graph)));
+      addTrees(std::move(trees));
+    } else if (lacking.empty()) {
+      lacking = lacks;
+    }
+    if (!reordered || (!lacks.empty() && !Bound(*reordered).lacking.empty()))
       return;
     rows::Program program = rows::straightLine(std::move(*reordered));
     program.variant = "longest chains of rows first";
@@ -257,23 +294,25 @@ private:
 
   /// Adds the rows as they are, with other trees, and what each rewrite makes of those before it.
   /// What they shorten is the way through a state's cell or past.
-  void addRows(rows::Graph graph, Trees trees) {
+  void addRows(rows::Graph graph, Trees trees, const Problems &lacks) {
     struct Form {
       rows::Graph graph;
       Trees trees;
+      Problems lacks;
     };
     std::vector<Form> all;
-    all.push_back({std::move(graph), std::move(trees)});
+    all.push_back({std::move(graph), std::move(trees), lacks});
     if (!all[0].graph.states.empty())
       for (const auto rewrite : {rows::shortenChains, rows::factorsBehindNewest})
         for (size_t i = 0, count = all.size(); i < count; ++i)
           if (Form other = all[i]; rewrite(other.graph)) {
             std::erase_if(other.trees,
                           [&](auto &tree) { return !rewrite(tree.second.bodies[0].trip); });
+            other.lacks = Bound(other.graph).lacking;
             all.push_back(std::move(other));
           }
     for (Form &one : all)
-      addRowByRow(std::move(one.graph), std::move(one.trees));
+      addRowByRow(std::move(one.graph), std::move(one.trees), one.lacks);
   }
 
   /// The model with factors behind the products of two activations, and behind those with constant

@@ -27,29 +27,35 @@ std::vector<bool> addressed(const Graph &graph, const Work &work) {
   return result;
 }
 
-/// The most rows that have addresses in one stage: from the one that computes them to the last
-/// that reads them, which is as soon as an address is given to another row. What is read in the
-/// next inference keeps its own.
-uint64_t rowsAtOnce(const Graph &graph, const Work &work) {
+} // namespace
+
+// A row has an address from the stage that computes it to the last stage that reads it, which is as
+// soon as the address is given to another row. A row that the next inference reads keeps its own.
+std::vector<RowId> rowsAtOnce(const Graph &graph, const Work &work) {
   const std::vector<uint32_t> last = lastReads(graph, work);
   const std::vector<bool> counts = addressed(graph, work);
   std::vector<uint64_t> ends(work.stages.size() + 1); // behind each stage
-  uint64_t now = 0, most = 0, kept = 0;
+  uint64_t now = 0, most = 0;
+  uint32_t fullest = 0;
   for (uint32_t stage = 0; stage < work.stages.size(); ++stage) {
     for (const RowId row : work.stages[stage])
-      if (counts[row] && last[row] == kNone) {
-        ++kept;
-      } else if (counts[row]) {
+      if (counts[row] && last[row] != kNone) {
         ++now;
         ++ends[last[row]];
       }
-    most = std::max(most, now);
+    if (now > most) {
+      most = now;
+      fullest = stage;
+    }
     now -= ends[stage];
   }
-  return most + kept;
+  std::vector<RowId> rows;
+  for (uint32_t stage = 0; stage < work.stages.size(); ++stage)
+    for (const RowId row : work.stages[stage])
+      if (counts[row] && (last[row] == kNone || (stage <= fullest && last[row] >= fullest)))
+        rows.push_back(row);
+  return rows;
 }
-
-} // namespace
 
 LeastMemory leastMemory(const Graph &graph, const Work &work) {
   LeastMemory least;
@@ -85,7 +91,7 @@ LeastMemory leastMemory(const Graph &graph, const Work &work) {
     }
   least.preloadRows += biases.size();
   least.tables = tables.size();
-  least.rows = rowsAtOnce(graph, work) + least.constantRows;
+  least.rows = rowsAtOnce(graph, work).size() + least.constantRows;
   return least;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "compiler/conversion/plan/order/work.h"
 #include "runtime/format/geometry.h"
@@ -20,6 +21,9 @@ struct LeastMemory {
 };
 
 LeastMemory leastMemory(const rows::Graph &graph, const Work &work);
+
+/// Returns the rows that have addresses in the stage in which most rows do, without constants.
+std::vector<RowId> rowsAtOnce(const rows::Graph &graph, const Work &work);
 
 /// Whether a target has that much.
 bool fits(const LeastMemory &least, const format::Geometry &geometry);

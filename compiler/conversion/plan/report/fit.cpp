@@ -38,6 +38,19 @@ std::string singular(std::string memory) {
   return memory;
 }
 
+/// Returns the nodes of the largest counts, by index into Graph::nodes, largest first.
+std::vector<std::pair<uint64_t, uint32_t>> largestOf(const std::map<uint32_t, uint64_t> &byNode) {
+  std::vector<std::pair<uint64_t, uint32_t>> result;
+  for (const auto &[node, amount] : byNode)
+    result.emplace_back(amount, node);
+  std::ranges::sort(result, [](const auto &left, const auto &right) {
+    return std::pair(right.first, left.second) < std::pair(left.first, right.second);
+  });
+  constexpr size_t kNamed = 3;
+  result.resize(std::min(result.size(), kNamed));
+  return result;
+}
+
 /// How much of a memory of one core each row takes.
 class Shares {
 public:
@@ -52,14 +65,7 @@ public:
         if (const uint64_t amount = share(memory, row);
             amount != 0 && !graph.rows[row].nodes.empty())
           byNode[graph.rows[row].nodes.front()] += amount;
-    std::vector<std::pair<uint64_t, uint32_t>> result;
-    for (const auto &[node, amount] : byNode)
-      result.emplace_back(amount, node);
-    std::sort(result.begin(), result.end(), [](const auto &left, const auto &right) {
-      return std::pair(right.first, left.second) < std::pair(left.first, right.second);
-    });
-    result.resize(std::min<size_t>(result.size(), 3));
-    return result;
+    return largestOf(byNode);
   }
 
 private:
@@ -92,6 +98,41 @@ private:
     return 0;
   }
 };
+
+/// The largest counts of rows by the first of their nodes.
+class NodeCount {
+public:
+  explicit NodeCount(const Graph &graph) : graph(graph) {}
+
+  void add(RowId row) {
+    if (const std::vector<uint32_t> &nodes = graph.rows[row].nodes; !nodes.empty())
+      ++byNode[nodes.front()];
+  }
+  [[nodiscard]] std::vector<NodeUse> largest() const {
+    std::vector<NodeUse> uses;
+    for (const auto &[amount, node] : largestOf(byNode))
+      uses.push_back({graph.nodes[node], amount});
+    return uses;
+  }
+
+private:
+  const Graph &graph;
+  std::map<uint32_t, uint64_t> byNode;
+};
+
+/// The nodes with the most weight blocks that no node before them has.
+std::vector<NodeUse> largestWeights(const Graph &graph, const Work &work) {
+  NodeCount count(graph);
+  std::vector<bool> seen(graph.blocks.size());
+  for (const std::vector<RowId> &stage : work.stages)
+    for (const RowId row : stage)
+      for (const rows::Term &term : work[row].terms) {
+        if (!seen[term.block])
+          count.add(row);
+        seen[term.block] = true;
+      }
+  return count.largest();
+}
 
 } // namespace
 
@@ -140,22 +181,50 @@ std::string excessText(const std::vector<MemoryUse> &use) {
                                           first->capacity);
 }
 
-Problem weightsProblem(const format::Geometry &geometry, uint64_t blocks,
-                       const std::vector<NodeUse> &largest) {
-  const uint64_t available = uint64_t{geometry.cores} * geometry.weightBlocks;
-  const Kind &kind = kKinds[0];
+Problem leastProblem(const format::Geometry &geometry, const LeastUse &use) {
+  const Kind &kind = *std::ranges::find(kKinds, use.memory, &Kind::memory);
   Problem problem;
   problem.code = kind.code;
-  problem.reason = LacksMemory{std::string(kind.memory), blocks, available, true};
-  problem.message = fmt::format("the model does not fit {}: its weights need at least {} {}, {} "
-                                "more than the {} of all cores",
-                                geometry.name, blocks, kind.memory, blocks - available, available);
-  for (const NodeUse &one : largest)
+  problem.reason = LacksMemory{use.memory, use.needed, use.available, true};
+  problem.message = fmt::format(
+      "the model does not fit {}: {} need at least {} {}, {} more than the {} of {}", geometry.name,
+      use.users, use.needed, use.memory, use.needed - use.available, use.available, use.place);
+  if (!use.note.empty())
+    problem.notes.push_back(use.note);
+  for (const NodeUse &one : use.largest)
     problem.notes.push_back(
-        fmt::format("{} needs at least {} {}", nodeName(one.node), one.used,
-                    one.used == 1 ? singular(std::string(kind.memory)) : kind.memory));
+        use.note.empty()
+            ? fmt::format("{} needs at least {} {}", nodeName(one.node), one.used,
+                          one.used == 1 ? singular(use.memory) : use.memory)
+            : fmt::format("{} computes {} of these rows", nodeName(one.node), one.used));
   problem.fixes.push_back({std::string(kind.advice), std::nullopt, false, std::nullopt});
   return problem;
+}
+
+Problems leastProblems(const Graph &graph, const Work &work, const LeastMemory &least) {
+  const format::Geometry &geometry = graph.geometry;
+  const uint64_t cores = geometry.cores, local = cores * geometry.localRows;
+  Problems problems;
+  const auto add = [&](LeastUse use) { problems.push_back(leastProblem(geometry, use)); };
+  if (const uint64_t all = cores * geometry.weightBlocks; least.weightBlocks > all)
+    add({"weight blocks", "its weights", least.weightBlocks, all, largestWeights(graph, work)});
+  if (least.rows > geometry.inboxRows + local) {
+    NodeCount count(graph);
+    for (const RowId row : rowsAtOnce(graph, work))
+      count.add(row);
+    add({"inbox rows", "its tensors", least.rows - local, geometry.inboxRows, count.largest(),
+         "an inbox",
+         fmt::format("{} rows are stored at once, {} of them in local rows", least.rows, local)});
+  } else if (least.inputRows > geometry.inboxRows) {
+    add({"inbox rows", "its inputs", least.inputRows, geometry.inboxRows, {}, "an inbox"});
+  }
+  if (least.constantRows > local)
+    add({"local rows", "its constants", least.constantRows, local});
+  if (const uint64_t all = cores * geometry.preloadRows; least.preloadRows > all)
+    add({"preload rows", "its sums", least.preloadRows, all});
+  if (const uint64_t all = cores * geometry.tables; least.tables > all)
+    add({"function tables", "its functions", least.tables, all});
+  return problems;
 }
 
 Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryUse> &use,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/conversion/plan/beats/schedule.h"
+#include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/support/problem.h"
 #include "runtime/format/geometry.h"
@@ -37,10 +38,22 @@ struct NodeUse {
   uint64_t used = 0;
 };
 
-/// The problem (E0401) of a model that all cores together have too few weight blocks for. `largest`
-/// names nodes that use most, largest first.
-Problem weightsProblem(const format::Geometry &geometry, uint64_t blocks,
-                       const std::vector<NodeUse> &largest);
+/// More of a memory than a target has, whatever the plan.
+struct LeastUse {
+  std::string memory;     ///< "weight blocks"
+  std::string_view users; ///< "its weights"
+  uint64_t needed = 0, available = 0;
+  std::vector<NodeUse> largest = {};    ///< nodes that use most, largest first
+  std::string_view place = "all cores"; ///< with `available`
+  std::string note = {};                ///< not empty: which rows the nodes in `largest` compute
+};
+
+/// The problem of a model that needs more of a memory than there is.
+Problem leastProblem(const format::Geometry &geometry, const LeastUse &use);
+
+/// Returns a problem for each memory of which every plan of a graph needs more than the target has.
+/// A graph without problems may fit.
+Problems leastProblems(const rows::Graph &graph, const Work &work, const LeastMemory &least);
 
 /// One problem per kind of memory that overflows somewhere (E0401 to E0407),
 /// with the worst core, every other core and the largest users.

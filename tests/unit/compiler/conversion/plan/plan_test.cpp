@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/support/problem.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
@@ -258,6 +259,70 @@ TEST(Plan, SaysWhatDoesNotFit) {
                                    "node 0 'Gemm_0' (Gemm) uses 300 weight blocks on core 0",
                                    "node 2 'Gemm_2' (Gemm) uses 70 weight blocks on core 0"));
   EXPECT_EQ(problems[1].code, "E0404");
+}
+
+/// The messages about memory that every plan of a graph lacks.
+std::vector<std::string> lackingOf(const rows::Graph &graph) {
+  const Work work = analyse(graph);
+  std::vector<std::string> messages;
+  for (const Problem &problem : leastProblems(graph, work, leastMemory(graph, work))) {
+    EXPECT_TRUE(std::get<LacksMemory>(problem.reason).atLeast);
+    messages.push_back(problem.message);
+  }
+  return messages;
+}
+
+/// Each memory has exactly enough, and then one entry less.
+TEST(Plan, SaysWhatEveryPlanLacks) {
+  rows::Graph graph = perceptron("c2b8", {10, 60, 70, 2}, 4);
+  const auto with = [&](uint32_t format::Geometry::*size, uint32_t value) {
+    rows::Graph changed = graph;
+    changed.geometry.*size = value;
+    return lackingOf(changed);
+  };
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  EXPECT_THAT(with(&format::Geometry::weightBlocks, 2470), IsEmpty());
+  EXPECT_THAT(with(&format::Geometry::weightBlocks, 2469),
+              ElementsAre("the model does not fit c2b8: its weights need at least 4940 weight "
+                          "blocks, 2 more than the 4938 of all cores"));
+  graph.geometry.weightBlocks = 2470;
+  EXPECT_THAT(with(&format::Geometry::preloadRows, 65), IsEmpty());
+  EXPECT_THAT(with(&format::Geometry::preloadRows, 64),
+              ElementsAre("the model does not fit c2b8: its sums need at least 130 preload rows, 2 "
+                          "more than the 128 of all cores"));
+  graph.geometry.localRows = 10;
+  EXPECT_THAT(with(&format::Geometry::inboxRows, 110), IsEmpty());
+  EXPECT_THAT(with(&format::Geometry::inboxRows, 109),
+              ElementsAre("the model does not fit c2b8: its tensors need at least 110 inbox rows, "
+                          "1 more than the 109 of an inbox"));
+  graph.geometry.inboxRows = 109;
+  const Work work = analyse(graph);
+  EXPECT_THAT(leastProblems(graph, work, leastMemory(graph, work)).at(0).notes,
+              ElementsAre("130 rows are stored at once, 20 of them in local rows",
+                          "node 1 'Gemm_1' (Gemm) computes 70 of these rows",
+                          "node 0 'Gemm_0' (Gemm) computes 60 of these rows"));
+
+  GraphBuilder builder("c2b8", 1);
+  const auto x = builder.input(1);
+  std::vector<rows::RowId> sums;
+  for (uint32_t i = 0; i < 6; ++i) {
+    rows::VectorStep step;
+    step.alu1 = isa::Alu::Add;
+    step.table = i / 2;
+    sums.push_back(builder.vector({x[0]}, builder.constant(), rows::kNoRow, step));
+  }
+  builder.graph.tables.resize(3);
+  builder.output(sums);
+  graph = builder.graph;
+  EXPECT_THAT(with(&format::Geometry::localRows, 3), IsEmpty());
+  EXPECT_THAT(with(&format::Geometry::localRows, 2),
+              ElementsAre("the model does not fit c2b8: its constants need at least 6 local rows, "
+                          "2 more than the 4 of all cores"));
+  EXPECT_THAT(with(&format::Geometry::tables, 2), IsEmpty());
+  EXPECT_THAT(with(&format::Geometry::tables, 1),
+              ElementsAre("the model does not fit c2b8: its functions need at least 3 function "
+                          "tables, 1 more than the 2 of all cores"));
 }
 
 /// A row of more products than a core has weight blocks for is computed by two.
