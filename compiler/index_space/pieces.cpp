@@ -120,23 +120,14 @@ std::vector<Piece> product(llvm::ArrayRef<Parts> factors) {
 }
 
 std::vector<Source> sourcesOf(const Pieces &view) {
-  const addressing::Indices toStrides = addressing::rowMajorStrides(view.result);
   const int64_t size = wholeOf(view.result).size();
   std::vector<Source> sources(static_cast<size_t>(size));
   for (const Piece &piece : view.pieces) {
     const ExtentsRef shape = view.operands[piece.operand];
-    const addressing::Indices fromStrides = addressing::rowMajorStrides(shape);
     forEachPoint(piece, [&](ExtentsRef from, ExtentsRef to) {
-      int64_t element = 0, place = 0;
-      bool isInside = true;
-      for (const size_t axis : llvm::seq(from.size())) {
-        isInside &= from[axis] >= 0 && from[axis] < shape[axis];
-        element += from[axis] * fromStrides[axis];
-      }
-      for (const size_t axis : llvm::seq(to.size()))
-        place += to[axis] * toStrides[axis];
-      if (isInside)
-        sources[static_cast<size_t>(place)] = {piece.operand, element};
+      if (isInside(from, shape))
+        sources[static_cast<size_t>(addressing::rowMajorPosition(to, view.result))] = {
+            piece.operand, addressing::rowMajorPosition(from, shape)};
     });
   }
   return sources;
@@ -148,14 +139,9 @@ Source sourceOf(const Pieces &view, ExtentsRef index) {
     if (!finds(piece, index, from))
       continue;
     const ExtentsRef shape = view.operands[piece.operand];
-    const addressing::Indices strides = addressing::rowMajorStrides(shape);
-    int64_t element = 0;
-    for (const size_t axis : llvm::seq(from.size())) {
-      if (from[axis] < 0 || from[axis] >= shape[axis])
-        return {};
-      element += from[axis] * strides[axis];
-    }
-    return {piece.operand, element};
+    if (!isInside(from, shape))
+      return {};
+    return {piece.operand, addressing::rowMajorPosition(from, shape)};
   }
   return {};
 }

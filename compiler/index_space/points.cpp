@@ -9,6 +9,13 @@ void add(Extents &to, ExtentsRef steps, int64_t times) {
     index += step * times;
 }
 
+bool isInside(ExtentsRef index, ExtentsRef tensor) {
+  return llvm::all_of(llvm::zip_equal(index, tensor), [](const auto &along) {
+    const auto &[at, extent] = along;
+    return at >= 0 && at < extent;
+  });
+}
+
 void forEachPoint(const Piece &piece, llvm::function_ref<void(ExtentsRef, ExtentsRef)> visit) {
   Extents from = piece.from, to = piece.to, point(piece.loops.size(), 0);
   while (true) {

@@ -8,6 +8,9 @@ namespace sluice::space {
 /// Adds the steps of a loop to an index, `times` times.
 void add(Extents &to, ExtentsRef steps, int64_t times = 1);
 
+/// Returns whether an index is one of a tensor.
+bool isInside(ExtentsRef index, ExtentsRef tensor);
+
 /// Calls `visit` with the indices in operand and result of every point of a piece.
 void forEachPoint(const Piece &piece, llvm::function_ref<void(ExtentsRef, ExtentsRef)> visit);
 

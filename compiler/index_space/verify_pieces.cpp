@@ -86,17 +86,14 @@ private:
           here *= loop.extent;
       points += here;
     }
-    const addressing::Indices strides = addressing::rowMajorStrides(view.result);
     std::vector<bool> isWritten(points > size ? 0 : static_cast<size_t>(size));
     bool isTwice = points > size;
     for (const Piece &piece : view.pieces)
       if (!isTwice)
         forEachPoint(piece, [&](ExtentsRef, ExtentsRef to) {
-          int64_t place = 0;
-          for (auto [index, stride] : llvm::zip_equal(to, strides))
-            place += index * stride;
-          isTwice |= isWritten[static_cast<size_t>(place)];
-          isWritten[static_cast<size_t>(place)] = true;
+          const auto place = static_cast<size_t>(addressing::rowMajorPosition(to, view.result));
+          isTwice |= isWritten[place];
+          isWritten[place] = true;
         });
     if (isTwice)
       return refuse("IS-COVER", "the pieces write an element of the result more than once");

@@ -3,6 +3,7 @@
 
 #include "compiler/streaming/known.h"
 #include "compiler/streaming/steps.h"
+#include "runtime/addressing/addressing.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -118,7 +119,8 @@ Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned 
   shape[others] = result[others] = pairing.others();
   Tensor inside(shape), outside(shape);
   const ByPair part(shape, own, others);
-  const auto strides = reference::strides(constant->shape), partStrides = reference::strides(shape);
+  const auto strides = addressing::rowMajorStrides(constant->shape),
+             partStrides = addressing::rowMajorStrides(shape);
   part.forEach([&](int64_t base) {
     int64_t from = 0; // the same place in the whole
     for (const unsigned axis : llvm::seq<unsigned>(0, shape.size()))

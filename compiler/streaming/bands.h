@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/reference/tensor.h"
+#include "runtime/addressing/addressing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace sluice::streaming {
@@ -34,7 +35,7 @@ inline constexpr double kNothing = -std::numeric_limits<double>::infinity();
 class ByPair {
 public:
   ByPair(const reference::Shape &shape, unsigned axis, unsigned others)
-      : shape(shape), strides(reference::strides(shape)), axis(axis), others(others) {}
+      : shape(shape), strides(addressing::rowMajorStrides(shape)), axis(axis), others(others) {}
 
   [[nodiscard]] int64_t positions() const { return shape[axis]; }
   [[nodiscard]] int64_t pairedWith() const { return shape[others]; }

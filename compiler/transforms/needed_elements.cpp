@@ -5,6 +5,7 @@
 #include "compiler/transforms/known_choices.h"
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "runtime/addressing/addressing.h"
 
 using namespace mlir;
 
@@ -22,14 +23,6 @@ constexpr int64_t kMostElements = 1 << 16;
 
 bool contains(const Region &box, const Region &inner) {
   return space::intersection(box, inner) == inner;
-}
-
-/// The row-major index of an element.
-size_t flatIndex(ExtentsRef index, ExtentsRef shape) {
-  size_t flat = 0;
-  for (auto [extent, at] : llvm::zip_equal(shape, index))
-    flat = flat * static_cast<size_t>(extent) + static_cast<size_t>(at);
-  return flat;
 }
 
 /// The box around two boxes.
@@ -104,7 +97,8 @@ void NeededElements::addView(ViewInterface view, const Boxes &neededBoxes) {
     std::vector<unsigned> isRead(space::wholeOf(pieces.operands[operand]).size(), 0);
     for (const Region &box : neededBoxes)
       space::forEachIndex(box, [&](ExtentsRef index) {
-        const space::Source &source = sources[flatIndex(index, pieces.result)];
+        const space::Source &source =
+            sources[static_cast<size_t>(addressing::rowMajorPosition(index, pieces.result))];
         if (source.operand == operand)
           isRead[static_cast<size_t>(source.element)] = 1;
       });
@@ -123,7 +117,7 @@ void NeededElements::addChosen(MapOp map, const KnownChoices &choices, const Box
     std::vector<unsigned> isRead(choices.numbers().size(), 0);
     for (const Region &box : neededBoxes)
       space::forEachIndex(box, [&](ExtentsRef index) {
-        const size_t element = flatIndex(index, shape);
+        const auto element = static_cast<size_t>(addressing::rowMajorPosition(index, shape));
         const Variant &variant = choices.variants()[choices.numbers()[element]];
         isRead[element] = variant.operands.contains(static_cast<unsigned>(number)) ? 1 : 0;
       });

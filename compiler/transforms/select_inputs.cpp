@@ -9,6 +9,7 @@
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "runtime/addressing/addressing.h"
 
 using namespace mlir;
 
@@ -175,10 +176,7 @@ private:
     const Extents shape(shapeOf(whole)), cells = NumberedRows::extents(shape, dim, lanes);
     std::vector<unsigned> isRead(static_cast<size_t>(space::wholeOf(cells).size()), 0);
     const auto mark = [&](ExtentsRef row) {
-      int64_t number = 0;
-      for (auto [extent, at] : llvm::zip_equal(cells, row))
-        number = number * extent + at;
-      isRead[static_cast<size_t>(number)] = 1;
+      isRead[static_cast<size_t>(addressing::rowMajorPosition(row, cells))] = 1;
     };
     const auto isSmallView = [&](Operation *op) {
       return llvm::isa<ViewInterface>(op) &&
@@ -187,7 +185,7 @@ private:
     if (llvm::all_of(whole.getUsers(), isSmallView)) {
       for (OpOperand &use : whole.getUses())
         for (const int64_t element : elementsRead(use)) {
-          Extents index = indexOf(element, shape);
+          addressing::Indices index = addressing::rowMajorIndex(element, shape);
           index[dim] /= lanes;
           mark(index);
         }
@@ -211,21 +209,12 @@ private:
     std::vector<int64_t> elements;
     for (const space::Region &box : needed->of(view->getResult(0)))
       space::forEachIndex(box, [&](ExtentsRef index) {
-        int64_t place = 0;
-        for (auto [extent, at] : llvm::zip_equal(shape, index))
-          place = place * extent + at;
-        const space::Source &source = sources[static_cast<size_t>(place)];
+        const space::Source &source =
+            sources[static_cast<size_t>(addressing::rowMajorPosition(index, shape))];
         if (source.operand == operand.getOperandNumber())
           elements.push_back(source.element);
       });
     return elements;
-  }
-
-  static Extents indexOf(int64_t element, ExtentsRef shape) {
-    Extents index(shape.size(), 0);
-    for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
-      index[axis] = element % shape[axis];
-    return index;
   }
 
   void replace(unsigned index, int64_t dim, llvm::ArrayRef<Read> reads,

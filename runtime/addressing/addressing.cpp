@@ -27,6 +27,13 @@ Indices rowMajorStrides(IndicesRef shape) {
   return strides;
 }
 
+Indices rowMajorIndex(int64_t position, IndicesRef shape) {
+  Indices index(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0; position /= shape[axis])
+    index[axis] = position % shape[axis];
+  return index;
+}
+
 Indices rowStrides(IndicesRef shape, size_t dim, int64_t lanes) {
   Indices strides(shape.size(), 1);
   if (shape.empty())
@@ -262,20 +269,6 @@ Addressing Addressing::then(const Addressing &next) const {
       result.maps.push_back(map);
   }
   return result;
-}
-
-int64_t Addressing::positionOf(IndicesRef index) const {
-  int64_t position = 0;
-  for (size_t axis = 0; axis < extents.size(); ++axis)
-    position = position * extents[axis] + index[axis];
-  return position;
-}
-
-Indices Addressing::indexOf(int64_t position) const {
-  Indices index(extents.size());
-  for (size_t axis = extents.size(); axis-- > 0; position /= extents[axis])
-    index[axis] = position % extents[axis];
-  return index;
 }
 
 /// The position at an address of a nested map.

@@ -17,6 +17,15 @@ using IndicesRef = std::span<const int64_t>;
 int64_t elementsOf(IndicesRef shape);
 /// Returns the strides of a tensor in row-major order.
 Indices rowMajorStrides(IndicesRef shape);
+/// Returns the position of an element in row-major order.
+inline int64_t rowMajorPosition(IndicesRef index, IndicesRef shape) {
+  int64_t position = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    position = position * shape[axis] + index[axis];
+  return position;
+}
+/// Returns the index of the element at a position in row-major order.
+Indices rowMajorIndex(int64_t position, IndicesRef shape);
 /// Returns the strides of a tensor in rows of `lanes` elements along axis `dim`. The other axes are
 /// in row-major order. Element i of a row has the address row * lanes + i.
 Indices rowStrides(IndicesRef shape, size_t dim, int64_t lanes);
@@ -72,8 +81,10 @@ public:
   /// Returns the first position of positionsAt; nothing if no element has this address.
   [[nodiscard]] std::optional<int64_t> positionAt(int64_t address) const;
 
-  [[nodiscard]] int64_t positionOf(IndicesRef index) const;
-  [[nodiscard]] Indices indexOf(int64_t position) const;
+  [[nodiscard]] int64_t positionOf(IndicesRef index) const {
+    return rowMajorPosition(index, extents);
+  }
+  [[nodiscard]] Indices indexOf(int64_t position) const { return rowMajorIndex(position, extents); }
 
   /// Calls visit(position, address) for every element in row-major order.
   template <typename Visit> void forEach(Visit visit) const {

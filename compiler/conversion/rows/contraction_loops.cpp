@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/addressing/addressing.h"
+
 using namespace mlir;
 
 namespace sluice::rows {
@@ -31,7 +33,7 @@ Loops loopsOf(Operation *op) {
   for (const space::Loop &loop : space.loops)
     loops.extents.push_back(loop.extent);
   const auto spread = [&](const space::Projection &tensor, std::vector<size_t> &axes) {
-    const auto strides = reference::strides({tensor.tensor.begin(), tensor.tensor.end()});
+    const auto strides = addressing::rowMajorStrides(tensor.tensor);
     std::vector<int64_t> perLoop(loops.extents.size());
     for (unsigned axis = 0; axis < tensor.rank(); ++axis) {
       axes.push_back(tensor.loopAlong(axis).value_or(kNoLoop));

@@ -5,6 +5,7 @@
 #include "compiler/conversion/rows/models.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "runtime/addressing/addressing.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -18,8 +19,8 @@ Reduction::Reduction(ir::ReduceOp op) {
   keptShape = extents;
   for (const int64_t axis : op.getAxes())
     keptShape[axis] = 1;
-  const auto inputStrides = reference::strides(extents),
-             keptStrides = reference::strides(keptShape);
+  const auto inputStrides = addressing::rowMajorStrides(extents),
+             keptStrides = addressing::rowMajorStrides(keptShape);
   target.resize(reference::elements(extents));
   ordinal.resize(target.size());
   count = static_cast<int64_t>(target.size()) / reference::elements(keptShape);

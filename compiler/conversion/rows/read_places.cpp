@@ -7,25 +7,12 @@
 #include "compiler/conversion/rows/certain_reads.h"
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "runtime/addressing/addressing.h"
 
 using namespace mlir;
 
 namespace sluice::rows {
 namespace {
-
-space::Extents indexOf(int64_t element, space::ExtentsRef shape) {
-  space::Extents index(shape.size(), 0);
-  for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
-    index[axis] = element % shape[axis];
-  return index;
-}
-
-int64_t elementAt(space::ExtentsRef index, space::ExtentsRef shape) {
-  int64_t element = 0;
-  for (const auto &[at, extent] : llvm::zip_equal(index, shape))
-    element = element * extent + at;
-  return element;
-}
 
 /// The operand of a map that its result follows.
 Value followed(ir::MapOp map) {
@@ -87,8 +74,8 @@ private:
     auto known = views.find(op);
     if (known == views.end())
       known = views.try_emplace(op, llvm::cast<ir::ViewInterface>(op).pieces()).first;
-    const space::Source source =
-        space::sourceOf(known->second, indexOf(at.element, ir::shapeOf(at.value)));
+    const space::Source source = space::sourceOf(
+        known->second, addressing::rowMajorIndex(at.element, ir::shapeOf(at.value)));
     if (!source.operand || !ir::dataDim(op->getOperand(*source.operand)))
       return std::nullopt;
     return ElementAt{op->getOperand(*source.operand), source.element};
@@ -99,7 +86,7 @@ private:
     const space::IndexSpace space = reduction.indexSpace();
     if (reduction->getNumOperands() != 1)
       return std::nullopt;
-    const space::Extents index = indexOf(at.element, ir::shapeOf(at.value));
+    const addressing::Indices index = addressing::rowMajorIndex(at.element, ir::shapeOf(at.value));
     space::Extents point(space.loops.size(), 0), from;
     const space::Projection &result = space.results.front(), &operand = space.operands.front();
     for (unsigned axis = 0; axis < result.rank(); ++axis)
@@ -114,7 +101,7 @@ private:
       from.push_back(point[*loop]);
     }
     const Value value = reduction->getOperand(0);
-    return ElementAt{value, elementAt(from, ir::shapeOf(value))};
+    return ElementAt{value, addressing::rowMajorPosition(from, ir::shapeOf(value))};
   }
 
   /// Whether lowering computes all rows of a product: rows of weights that are all zero would be
