@@ -1,13 +1,13 @@
 #include "compiler/pipeline/explain_spaces.h"
 
+#include "compiler/costs/cost.h"
+#include "compiler/costs/through.h"
+#include "compiler/costs/zero_blocks.h"
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "compiler/index_space/cost.h"
-#include "compiler/index_space/through.h"
-#include "compiler/index_space/zero_blocks.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace sluice::pipeline {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/index_space/block_cost.h"
+#include "compiler/costs/block_cost.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::pipeline {

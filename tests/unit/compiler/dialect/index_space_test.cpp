@@ -1,13 +1,10 @@
-// Index spaces of the operations: what they compute is what the projections say, and
-// the parts of a split compute the whole.
+// Index spaces of the operations: what they compute is what the projections say.
 #include <functional>
-#include <optional>
 
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/operations.h"
-#include "compiler/index_space/split.h"
 #include "compiler/reference/ops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,8 +21,6 @@ using reference::Tensor;
 using space::IndexSpace;
 using space::Projection;
 using space::Region;
-using space::Shares;
-using space::Slice;
 
 /// Calls for every index of a box, the last axis fastest.
 void forEach(const Region &box, const std::function<void(llvm::ArrayRef<int64_t>)> &visit) {
@@ -135,28 +130,6 @@ constexpr llvm::StringLiteral kOperations = R"(
     return
   })";
 
-/// What splits into parts of the same operation.
-constexpr llvm::StringLiteral kComputing = R"(
-  func.func @all(%x: tensor<4x6xf32>, %w: tensor<6x5xf32>, %b: tensor<3x1x4x6xf32>,
-                 %c: tensor<3x6x5xf32>, %d: tensor<3x4x6xf32>) {
-    %0 = sluice.map (%p = %x, %q = %x) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32> {
-      %m = arith.mulf %p, %q : f32
-      sluice.yield %m
-    }
-    %1 = sluice.matmul %x, %w : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
-    %2 = sluice.matmul %b, %c
-      : (tensor<3x1x4x6xf32>, tensor<3x6x5xf32>) -> tensor<3x3x4x5xf32>
-    %3 = sluice.contract [affine_map<(i, j, k, l) -> (l, k, i)>,
-                          affine_map<(i, j, k, l) -> (l, i, j)>,
-                          affine_map<(i, j, k, l) -> (j, k)>] %d, %c
-      : (tensor<3x4x6xf32>, tensor<3x6x5xf32>) -> tensor<5x4xf32>
-    %4 = sluice.reduce sum %b axes [0, 3] : (tensor<3x1x4x6xf32>) -> tensor<1x4xf32>
-    %5 = sluice.reduce product %x axes [1] keepdims : (tensor<4x6xf32>) -> tensor<4x1xf32>
-    %6 = sluice.reduce max %b axes [2] keepdims : (tensor<3x1x4x6xf32>) -> tensor<3x1x1x6xf32>
-    %7 = sluice.reduce min %x axes [0, 1] : (tensor<4x6xf32>) -> tensor<f32>
-    return
-  })";
-
 class IndexSpaces : public ::testing::Test {
 protected:
   IndexSpaces() {
@@ -246,64 +219,6 @@ TEST_F(IndexSpaces, ReshapesHaveLoopsWhereExtentsDivide) {
       EXPECT_EQ(space.results[0].region, (space::Extents{1, 3, 8}));
     }
   });
-}
-
-reference::Shape plain(space::ExtentsRef values) { return {values.begin(), values.end()}; }
-
-double merged(reference::Monoid monoid, double a, double b) {
-  switch (monoid) {
-  case reference::Monoid::Product:
-    return a * b;
-  case reference::Monoid::Max:
-    return std::max(a, b);
-  case reference::Monoid::Min:
-    return std::min(a, b);
-  default:
-    return a + b;
-  }
-}
-
-TEST_F(IndexSpaces, PartsOfEverySplitMakeTheWhole) {
-  unsigned splits = 0;
-  forOperations(kComputing, [&](IndexSpaceInterface op, llvm::ArrayRef<const Tensor *> operands,
-                                const Tensor &expected) {
-    const IndexSpace space = op.indexSpace();
-    if (space.work == space::Work::Address)
-      return;
-    for (unsigned loop = 0; loop < space.loops.size(); ++loop)
-      for (const Shares how : {Shares::Contiguous, Shares::Phases})
-        for (int64_t parts = 1; parts <= space.loops[loop].extent; ++parts) {
-          std::string why;
-          const auto split = space::split(space, loop, parts, how, why);
-          ASSERT_TRUE(split) << why;
-          std::vector<std::optional<double>> values(expected.values.size());
-          for (const space::Part &part : split->parts) {
-            std::vector<Tensor> slices;
-            llvm::SmallVector<const Tensor *> sliced;
-            for (auto [operand, slice] : llvm::zip_equal(operands, part.operands))
-              slices.push_back(reference::slice(*operand, plain(slice.starts), plain(slice.sizes),
-                                                plain(slice.steps)));
-            for (const Tensor &tensor : slices)
-              sliced.push_back(&tensor);
-            const Tensor result = llvm::cast<ReferenceInterface>(*op).evaluate(sliced).front();
-            const Slice &to = part.results.front();
-            size_t next = 0;
-            forEach(space::wholeOf(to.sizes), [&](llvm::ArrayRef<int64_t> index) {
-              space::Extents whole(index);
-              for (size_t axis = 0; axis < whole.size(); ++axis)
-                whole[axis] = to.starts[axis] + to.steps[axis] * whole[axis];
-              auto &value = values[flatIndex(whole, space.results[0].tensor)];
-              const double add = result.values.at(next++);
-              ASSERT_TRUE(!value || !split->merges.empty());
-              value = value ? merged(space.loops[loop].monoid, *value, add) : add;
-            });
-          }
-          for (size_t i = 0; i < values.size(); ++i)
-            ASSERT_EQ(values[i], expected.values[i]) << op->getName().getStringRef().str();
-          ++splits;
-        }
-  });
-  EXPECT_GT(splits, 100U);
 }
 
 /// A space that writes nothing of its result.

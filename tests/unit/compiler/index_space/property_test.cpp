@@ -1,12 +1,11 @@
-// Random index spaces and splits against enumeration of every point and element.
+// Random index spaces against enumeration of every point and element.
 #include <functional>
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "compiler/index_space/cost.h"
-#include "compiler/index_space/split.h"
+#include "compiler/index_space/index_space.h"
 #include "mlir/IR/MLIRContext.h"
 #include "random_space.h"
 
@@ -248,128 +247,6 @@ TEST_F(Properties, BlocksAreTheirPoints) {
     ASSERT_EQ(rowsOf(one, block, dim, lanes), static_cast<int64_t>(rows.size()))
         << "space " << trial;
   }
-}
-
-/// An element of a part in the tensor that it is a slice of.
-Element ofWhole(const Slice &slice, Element element) {
-  for (size_t axis = 0; axis < element.size(); ++axis)
-    element[axis] = slice.starts[axis] + slice.steps[axis] * element[axis];
-  return element;
-}
-
-/// Each point of the part asks for the elements that the whole's point asks for.
-void checkProjection(const Projection &whole, const Projection &part, const Slice &slice,
-                     const Part &of, unsigned loop) {
-  EXPECT_EQ(part.tensor, slice.sizes);
-  for (unsigned axis = 0; axis < whole.rank(); ++axis) {
-    EXPECT_GE(slice.starts[axis], 0);
-    EXPECT_LT(slice.starts[axis] + (slice.sizes[axis] - 1) * slice.steps[axis], whole.tensor[axis]);
-  }
-  forEach(of.space.whole(), [&](const Element &point) {
-    Element there = point;
-    there[loop] = of.share.first + of.share.stride * point[loop];
-    std::vector<Element> expected;
-    forRegion(whole, there, [&](const Element &element) { expected.push_back(element); });
-    size_t next = 0;
-    forRegion(part, point, [&](const Element &element) {
-      const Element &same = expected[next++];
-      ASSERT_EQ(isInside(element, part.tensor), isInside(same, whole.tensor));
-      if (isInside(element, part.tensor))
-        ASSERT_EQ(ofWhole(slice, element), same);
-    });
-    ASSERT_EQ(next, expected.size());
-  });
-}
-
-/// Whether elements are every step-th ones along each axis.
-bool isSlice(const Elements &elements) {
-  const size_t rank = elements.begin()->size();
-  size_t product = 1;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    std::set<int64_t> indices;
-    for (const Element &element : elements)
-      indices.insert(element[axis]);
-    product *= indices.size();
-    if (indices.size() > 2) {
-      const int64_t step = *std::next(indices.begin()) - *indices.begin();
-      if (step * static_cast<int64_t>(indices.size() - 1) != *indices.rbegin() - *indices.begin())
-        return false;
-    }
-  }
-  return product == elements.size();
-}
-
-TEST_F(Properties, SplitsComputeTheSame) {
-  Rng rng(3);
-  unsigned done = 0, refused = 0, merged = 0;
-  for (unsigned trial = 0; trial < kSpaces; ++trial) {
-    const IndexSpace space = legal(rng);
-    const auto loop = static_cast<unsigned>(rng.range(0, space.loops.size() - 1));
-    const Loop &whole = space.loops[loop];
-    const int64_t count = rng.range(1, whole.extent);
-    const Shares how = rng.percent(50) ? Shares::Contiguous : Shares::Phases;
-    std::string why;
-    const auto found = split(space, loop, count, how, why);
-
-    // Every step is in one share.
-    std::set<int64_t> steps;
-    Elements written;
-    bool slices = true;
-    for (const Share &share : sharesOf(whole.extent, count, how)) {
-      for (int64_t i = 0; i < share.count; ++i)
-        ASSERT_TRUE(steps.insert(share.first + i * share.stride).second);
-      Elements results;
-      for (int64_t i = 0; i < share.count; ++i) {
-        Region block = space.whole();
-        block.start[loop] = share.first + i * share.stride;
-        block.extents[loop] = 1;
-        results.merge(touched(space.results.front(), block));
-      }
-      slices &= isSlice(results);
-    }
-    ASSERT_EQ(static_cast<int64_t>(steps.size()), whole.extent);
-    if (!found) {
-      ASSERT_TRUE(whole.kind == LoopKind::Ordered || !slices) << "space " << trial << ": " << why;
-      ++refused;
-      continue;
-    }
-    ++done;
-    ASSERT_EQ(static_cast<int64_t>(found->parts.size()), count);
-    for (const Part &part : found->parts) {
-      ASSERT_TRUE(verify(part.space, why)) << "space " << trial << ": " << why;
-      for (size_t i = 0; i < space.operands.size(); ++i)
-        checkProjection(space.operands[i], part.space.operands[i], part.operands[i], part, loop);
-      const Projection &result = part.space.results.front();
-      checkProjection(space.results.front(), result, part.results.front(), part, loop);
-      ASSERT_FALSE(HasFailure()) << "space " << trial;
-      Elements elements;
-      for (const Element &element : touched(result, part.space.whole()))
-        elements.insert(ofWhole(part.results.front(), element));
-      if (whole.kind == LoopKind::Reduced) {
-        ASSERT_EQ(elements.size(), wholeOf(space.results.front().tensor).size());
-        continue;
-      }
-      for (const Element &element : elements)
-        ASSERT_TRUE(written.insert(element).second) << "space " << trial;
-    }
-    if (whole.kind != LoopKind::Reduced) {
-      ASSERT_TRUE(found->merges.empty());
-      ASSERT_EQ(written, touched(space.results.front(), space.whole())) << "space " << trial;
-      continue;
-    }
-    // Each result element has one partial of each part.
-    ++merged;
-    ASSERT_EQ(found->merges.size(), 1U);
-    const IndexSpace &merge = found->merges.front();
-    ASSERT_TRUE(verify(merge, why)) << "space " << trial << ": " << why;
-    ASSERT_EQ(merge.loops.back().monoid, whole.monoid);
-    ASSERT_EQ(merge.operands.front().tensor.front(), count);
-    ASSERT_EQ(static_cast<int64_t>(touched(merge.operands.front(), merge.whole()).size()),
-              count * wholeOf(space.results.front().tensor).size());
-  }
-  EXPECT_GT(done, kSpaces / 2);
-  EXPECT_GT(merged, kSpaces / 10);
-  EXPECT_GT(refused, kSpaces / 100);
 }
 
 } // namespace

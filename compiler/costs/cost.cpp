@@ -1,4 +1,4 @@
-#include "compiler/index_space/cost.h"
+#include "compiler/costs/cost.h"
 
 #include <algorithm>
 #include <cstdlib>

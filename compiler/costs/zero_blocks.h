@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/index_space/cost.h"
+#include "compiler/costs/cost.h"
 
 namespace sluice::space {
 

@@ -1,8 +1,8 @@
 // Costs of blocks, worked out by hand.
 #include <gtest/gtest.h>
 
-#include "compiler/index_space/cost.h"
-#include "compiler/index_space/zero_blocks.h"
+#include "compiler/costs/cost.h"
+#include "compiler/costs/zero_blocks.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"

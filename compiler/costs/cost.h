@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "compiler/index_space/block_cost.h"
+#include "compiler/costs/block_cost.h"
 #include "compiler/index_space/index_space.h"
 
 namespace sluice::space {

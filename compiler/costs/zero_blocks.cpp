@@ -1,9 +1,11 @@
-#include "compiler/index_space/zero_blocks.h"
+#include "compiler/costs/zero_blocks.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "compiler/index_space/points.h"
+#include "runtime/addressing/addressing.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -15,15 +17,10 @@ namespace {
 /// Most points of a block that are looked at one by one, and most weights.
 constexpr int64_t kMostPoints = int64_t{1} << 21, kMostWeights = int64_t{1} << 24;
 
-/// The row-major index of an element; nothing outside of the tensor.
-std::optional<int64_t> flatIndex(ExtentsRef element, ExtentsRef tensor) {
-  int64_t flat = 0;
-  for (auto [index, extent] : llvm::zip_equal(element, tensor)) {
-    if (index < 0 || index >= extent)
-      return std::nullopt;
-    flat = flat * extent + index;
-  }
-  return flat;
+/// The row-major position of an element; nothing outside the tensor.
+std::optional<int64_t> positionOf(ExtentsRef element, ExtentsRef tensor) {
+  return isInside(element, tensor) ? std::optional(addressing::rowMajorPosition(element, tensor))
+                                   : std::nullopt;
 }
 
 /// A projection as plain numbers: the element at a point.
@@ -76,9 +73,9 @@ void ConstantProduct::forEach(
   const Steps ofConstant(constant), ofOperand(operand);
   Extents point(block.start);
   while (true) {
-    const auto weight = flatIndex(ofConstant.at(point), constant.tensor);
+    const auto weight = positionOf(ofConstant.at(point), constant.tensor);
     if (weight && weights[*weight] != 0)
-      if (const Extents element = ofOperand.at(point); flatIndex(element, operand.tensor))
+      if (const Extents element = ofOperand.at(point); positionOf(element, operand.tensor))
         visit(point, element);
     size_t loop = point.size();
     while (loop > 0 && ++point[loop - 1] == block.end(loop - 1))
@@ -151,7 +148,7 @@ std::vector<Extents> ConstantProduct::groupsWithWeights(const Region &block,
   std::vector<bool> isSet(static_cast<size_t>(wholeOf(counts).size()));
   std::vector<Extents> points;
   forEachIndex(moved, [&](ExtentsRef point) {
-    const auto weight = flatIndex(ofConstant.at(point), constant.tensor);
+    const auto weight = positionOf(ofConstant.at(point), constant.tensor);
     if (!weight || weights[*weight] == 0)
       return;
     Extents first(point);
@@ -205,7 +202,7 @@ std::optional<Cost> ConstantProduct::exactCost(const Region &block) const {
         }
       }
       const Extents element = ofOperand.at(point);
-      if (!flatIndex(element, operand.tensor))
+      if (!positionOf(element, operand.tensor))
         return;
       int64_t row = 0;
       for (auto [axis, index] : llvm::enumerate(element))
@@ -267,10 +264,10 @@ ConstantProduct::Shared ConstantProduct::shared(const Region &block, unsigned lo
     return {sharedElements(operand, block, loop), elementsOf(operand, block)};
   std::set<int64_t> here, both;
   forEach(block, [&](ExtentsRef, ExtentsRef element) {
-    here.insert(*flatIndex(element, operand.tensor));
+    here.insert(*positionOf(element, operand.tensor));
   });
   forEach(next, [&](ExtentsRef, ExtentsRef element) {
-    if (const int64_t flat = *flatIndex(element, operand.tensor); here.contains(flat))
+    if (const int64_t flat = *positionOf(element, operand.tensor); here.contains(flat))
       both.insert(flat);
   });
   return {static_cast<int64_t>(both.size()), static_cast<int64_t>(here.size())};

@@ -1,4 +1,4 @@
-#include "compiler/index_space/through.h"
+#include "compiler/costs/through.h"
 
 #include "llvm/ADT/STLExtras.h"
 
