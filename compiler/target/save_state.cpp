@@ -29,7 +29,7 @@ isa::Vec toHost(uint32_t count, uint32_t row, int32_t stride) {
 using Words = std::vector<format::InstructionWords>;
 
 /// What a packet's address counts.
-constexpr size_t kHostRows = size_t{1} << 18;
+constexpr size_t kHostRows = size_t{isa::kMostDst} + 1;
 
 void sendRows(uint32_t first, uint32_t count, uint32_t row, Words &to) {
   isa::Vec vec = toHost(count, row, 1);

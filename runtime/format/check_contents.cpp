@@ -22,9 +22,9 @@ namespace sluice::format {
 namespace {
 
 /// Rows of one direction of the host port (the width of a destination address).
-constexpr uint64_t kHostRows = uint64_t{1} << 18;
+constexpr uint64_t kHostRows = uint64_t{isa::kMostDst} + 1;
 /// Rows of a core's weight memory (the same width).
-constexpr uint64_t kWeightRows = uint64_t{1} << 18;
+constexpr uint64_t kWeightRows = kHostRows;
 
 /// Every integer of up to this magnitude is a bf16 number.
 constexpr int64_t kMostExact = 256;
@@ -250,19 +250,21 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
     const char *field;
     uint32_t value, low, high;
   };
-  // The upper limits are the widths of the instruction fields that address them.
+  // No field of an instruction addresses instructions, so this limit is a choice.
+  constexpr uint32_t kInstructions = 1U << 14;
+  // The other upper limits are the widths of the instruction fields that address them.
   for (const Limit &limit : std::initializer_list<Limit>{
            {"cores", geometry.cores, 1, isa::kMaxCores},
            {"lanes", geometry.lanes, 4, 64},
            {"pe_terms", geometry.peTerms, 1, geometry.lanes},
-           {"weight_blocks", geometry.weightBlocks, 1, 1U << 16},
+           {"weight_blocks", geometry.weightBlocks, 1, isa::kMostW + 1},
            {"inbox_rows", geometry.inboxRows, 1, isa::kLocalBase},
-           {"local_rows", geometry.localRows, 1, (1U << 16) - isa::kLocalBase},
-           {"accumulators", geometry.accumulators, 1, 1U << 8},
-           {"preload_rows", geometry.preloadRows, 1, 1U << 12},
-           {"instructions", geometry.instructions, 1, 1U << 14},
-           {"host_instructions", geometry.hostInstructions, 1, 1U << 14},
-           {"tables", geometry.tables, 1, 16},
+           {"local_rows", geometry.localRows, 1, isa::kMostX + 1 - isa::kLocalBase},
+           {"accumulators", geometry.accumulators, 1, isa::kMostAcc + 1},
+           {"preload_rows", geometry.preloadRows, 1, isa::kMostP + 1},
+           {"instructions", geometry.instructions, 1, kInstructions},
+           {"host_instructions", geometry.hostInstructions, 1, kInstructions},
+           {"tables", geometry.tables, 1, isa::kMostTableId + 1},
            {"clock_mhz", geometry.clockMhz, 1, 10000}})
     if (limit.value < limit.low || limit.value > limit.high)
       return fmt::format("{} is {}, allowed: {} to {}", limit.field, limit.value, limit.low,
