@@ -81,21 +81,23 @@ void offerCut(const CompileOptions &options, Problems &problems) {
       missing.insert(one.node->index);
   if (missing.empty())
     return;
-  const frontend::Levels levels = frontend::levelsAround(importOptions(options), missing);
+  const auto levels = frontend::levelsAround(importOptions(options), missing);
+  if (!levels)
+    return;
   CompileOptions how = options;
   how.stage = Stage::Layout;
   how.check.reset();
   how.calibration = nullptr;
   how.progress = nullptr;
   how.advise = false;
-  std::vector<Part> parts = workOf(how, levels.fromInputs);
+  std::vector<Part> parts = workOf(how, levels->fromInputs);
   double total = 0;
   for (const Part &part : parts) {
     if (!part.work)
       return;
     total += *part.work;
   }
-  for (Part &part : workOf(how, levels.fromOutputs))
+  for (Part &part : workOf(how, levels->fromOutputs))
     parts.push_back(std::move(part));
   const auto best =
       std::ranges::max_element(parts, {}, [](const Part &part) { return part.work.value_or(0); });

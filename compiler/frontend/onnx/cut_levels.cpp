@@ -126,15 +126,16 @@ private:
 
 } // namespace
 
-Levels levelsAround(const ImportOptions &options, const std::set<int64_t> &missing) {
+Outcome<Levels> levelsAround(const ImportOptions &options, const std::set<int64_t> &missing) {
   Problems problems;
   Report report(problems);
   try {
-    const auto model = readModelFile(options.path, report);
-    return model ? LevelFinder(model->graph(), missing).run() : Levels{};
+    if (const auto model = readModelFile(options.path, report))
+      return LevelFinder(model->graph(), missing).run();
   } catch (const std::bad_alloc &) {
-    return {};
+    report.add("E0103", "the model needs more memory than this machine has");
   }
+  return problems;
 }
 
 } // namespace sluice::frontend

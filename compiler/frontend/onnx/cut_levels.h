@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/frontend/onnx/import.h"
+#include "compiler/support/outcome.h"
 
 namespace sluice::frontend {
 
@@ -22,8 +23,7 @@ struct Levels {
 };
 
 /// Returns the parts of the model at `options.path` without the nodes `missing`. The parts of each
-/// list have all other nodes that an output needs, each once. Empty if there are no parts, or no
-/// model can be read.
-Levels levelsAround(const ImportOptions &options, const std::set<int64_t> &missing);
+/// list have all other nodes that an output needs, each once.
+Outcome<Levels> levelsAround(const ImportOptions &options, const std::set<int64_t> &missing);
 
 } // namespace sluice::frontend
