@@ -146,11 +146,10 @@ std::variant<ModelHandle, Problem> ModelHandle::of(ProgramHandle program, const 
 }
 
 std::vector<io::Tensor> ModelHandle::someInputs() const {
-  std::vector<std::string> specs;
-  for (const Port &port : in)
-    specs.push_back(port.name + "=random:1");
-  Problems none; // every input is named, and by its own name
-  return gatherInputs(specs, in, 0, {}, none);
+  std::vector<io::Tensor> inputs;
+  for (size_t i = 0; i < in.size(); ++i)
+    inputs.push_back(randomTensor(in[i], 1, i, 0));
+  return inputs;
 }
 
 std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine,

@@ -135,22 +135,6 @@ uint64_t nextRandom(uint64_t &state) {
   return z ^ z >> 31;
 }
 
-/// Uniform in [-1, 1), or integers between the limits of the input.
-io::Tensor randomTensor(const Port &port, uint64_t seed, size_t index, uint64_t round) {
-  io::Tensor tensor = zeros(port);
-  uint64_t state = seed ^ (index + 1) * 0xD1B54A32D192ED03 ^ round * 0x8CB92BA72F3D8DD7;
-  for (size_t i = 0; i < tensor.data.size(); i += 4) {
-    const uint64_t bits = nextRandom(state) >> 40;
-    float value = static_cast<float>(bits) * 0x1p-23F - 1;
-    if (port.limits) {
-      const auto [low, high] = *port.limits;
-      value = static_cast<float>(low + static_cast<int64_t>(bits) % (high - low + 1));
-    }
-    std::memcpy(tensor.data.data() + i, &value, 4);
-  }
-  return tensor;
-}
-
 /// The files PREFIX0.pb, PREFIX1.pb, ... of a folder, in order.
 std::vector<fs::path> numbered(const fs::path &folder, const std::string &prefix) {
   std::vector<fs::path> found;
@@ -194,6 +178,21 @@ std::map<size_t, io::Tensor> readNumbered(const std::vector<fs::path> &files,
 }
 
 } // namespace
+
+io::Tensor randomTensor(const Port &port, uint64_t seed, size_t index, uint64_t round) {
+  io::Tensor tensor = zeros(port);
+  uint64_t state = seed ^ (index + 1) * 0xD1B54A32D192ED03 ^ round * 0x8CB92BA72F3D8DD7;
+  for (size_t i = 0; i < tensor.data.size(); i += 4) {
+    const uint64_t bits = nextRandom(state) >> 40;
+    float value = static_cast<float>(bits) * 0x1p-23F - 1;
+    if (port.limits) {
+      const auto [low, high] = *port.limits;
+      value = static_cast<float>(low + static_cast<int64_t>(bits) % (high - low + 1));
+    }
+    std::memcpy(tensor.data.data() + i, &value, 4);
+  }
+  return tensor;
+}
 
 std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std::string &value) {
   const size_t equals = spec.rfind('=', spec.find('@'));

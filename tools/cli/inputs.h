@@ -43,6 +43,10 @@ std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std
 /// The one tensor of a file, or the member of that name; E05xx, E0602, E0604 or E0605.
 std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::string &name);
 
+/// Returns the tensor of `x=random:SEED` for input `index`: numbers of [-1, 1), or integers between
+/// the limits of the input. `round` varies it from step to step.
+io::Tensor randomTensor(const Port &port, uint64_t seed, size_t index, uint64_t round);
+
 /// Inputs by --input: `x=@file`, `x=zeros`, `x=random:SEED`, `@file.npz` (all
 /// members). Appends to `problems` what is unknown, missing, given twice, or of
 /// another shape. `round` varies random inputs from step to step. Of several steps a file may
