@@ -14,7 +14,7 @@ struct Compiles {
   uint64_t cycles = 0; ///< of one inference, machine idle before; 0: not measured
 };
 
-/// Only memory is missing.
+/// The target has too little memory, and nothing else is wrong.
 struct Lacks {
   std::vector<LacksMemory> memories;
 };

@@ -19,7 +19,7 @@ size_t stateFileSize(const format::Program &program);
 /// (runtime/format/state.h), and the SHA-256 of all this.
 std::vector<uint8_t> packState(const format::Sha256 &identity, std::span<const uint16_t> image);
 
-/// The image of bytes that are as many as stateFileSize says, or what is wrong with them.
+/// Reads the image from stateFileSize bytes. Returns what is wrong with them, or nothing.
 std::optional<std::string> unpackState(const format::Program &program,
                                        const format::Sha256 &identity,
                                        std::span<const uint8_t> bytes,

@@ -15,8 +15,8 @@ struct RandomKey {
   bool operator==(const RandomKey &) const = default;
 };
 
-/// Returns the key of the numbers that an inference draws: `seed` is the user's, `stream` that of
-/// the node.
+/// Returns the key of the numbers that an inference draws. `seed` comes from the user, `stream`
+/// from the node.
 RandomKey keyOfInference(uint64_t seed, uint64_t stream, uint64_t inference);
 
 /// An unbounded row of independent numbers; a tensor takes one for each element, in row-major

@@ -19,7 +19,7 @@ struct UnitCycles {
 /// Of all units of one machine. A run may consist of several starts of the machine.
 using UnitCounters = std::vector<UnitCycles>;
 
-/// Adds those of another run of the same machine; `to` may be empty.
+/// Adds the counters of another run of the same machine. `to` may be empty.
 void addCounters(UnitCounters &to, const UnitCounters &more);
 
 /// The first unit and activity in which two runs differ, or "".

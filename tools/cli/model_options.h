@@ -1,4 +1,4 @@
-// The flags that say which model is compiled for what: of compile and check.
+// The flags of compile and check that choose a model and say how to compile it.
 #pragma once
 
 #include <string>

@@ -14,8 +14,8 @@ namespace sluice::ir {
 /// with which all of them together take too long. In time linear in the operations.
 Problems foldingProblems(mlir::FunctionOpInterface function);
 
-/// Scalar operations, products or elements of one execution of an operation on constants; loops
-/// inside do not count.
+/// Returns how many scalar operations, products or elements one execution of an operation on
+/// constants takes, without the loops inside it.
 uint64_t foldingWork(mlir::Operation *op);
 
 /// What a value is, if constants alone make it.

@@ -60,7 +60,7 @@ struct ContractionAxes {
 /// vector on the left and the column of one on the right have extent 1 and no axis.
 mlir::FailureOr<ContractionAxes> matmulAxes(ExtentsRef lhs, ExtentsRef rhs, std::string &why);
 
-/// The loops of the maps, each axis along one of them.
+/// Returns the loop along each axis of a contraction, from its indexing maps.
 mlir::FailureOr<ContractionAxes> contractAxes(llvm::ArrayRef<mlir::AffineMap> maps, ExtentsRef lhs,
                                               ExtentsRef rhs, std::string &why);
 

@@ -41,7 +41,7 @@ public:
   /// Whether a tensor depends on no input. Every part that reads it computes it again.
   [[nodiscard]] bool isConstant(const std::string &tensor) const;
   [[nodiscard]] bool isConstantNode(size_t node) const { return constant[node]; }
-  /// Returns the tensors that a node reads, those that the graphs in its attributes read too.
+  /// Returns the tensors that a node and the graphs in its attributes read.
   [[nodiscard]] const std::vector<std::string> &reads(size_t node) const { return read[node]; }
   /// Returns all tensors that a cut may name: inputs, and outputs of nodes.
   [[nodiscard]] std::vector<std::string> names() const;

@@ -30,7 +30,7 @@ public:
       : context(context), options(options), info(info), problems(problems), report(problems),
         external(options.externalData), builder(&context), emitter(builder), arrays(ranges) {}
 
-  /// The ranges of integer inputs for another import, where this one had others.
+  /// Returns the ranges of integer inputs that another import needs, if they differ from these.
   [[nodiscard]] const std::map<std::string, IntegerRange> &wantedRanges() const {
     return arrays.wanted();
   }

@@ -37,14 +37,14 @@ IntegerRange joined(const IntegerRange &one, const IntegerRange &other);
 /// What an integer type or bool has.
 IntegerRange rangeOf(DataType type);
 
-/// What an input of the type accepts: the integers of the type that bf16 has all of. Nothing if it
-/// is a floating-point type.
+/// Returns the integers that an input of this type accepts: those of the type in the range in which
+/// bf16 represents every integer. Returns nothing for a floating-point type.
 std::optional<IntegerRange> acceptedRange(DataType type);
 
 /// "in [0, 300]", or "of any size" where nothing is known but a type of 32 or 64 bits.
 std::string rangeText(const IntegerRange &range);
 
-/// Whether bf16 has the integer.
+/// Returns whether bf16 represents an integer exactly.
 bool isExact(int64_t integer);
 
 } // namespace sluice::frontend

@@ -18,7 +18,7 @@ void reportUnsupported(const GraphNode &node, Report &report);
 /// if ONNX has none of that name, or the table has it.
 std::optional<Problem> whyUnsupported(const std::string &op);
 
-/// The operators of ONNX and of the table.
+/// Returns the names of the operators of ONNX and of those in the operator table.
 std::vector<std::string> operatorNames();
 
 } // namespace sluice::frontend

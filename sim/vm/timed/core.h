@@ -20,7 +20,7 @@ struct Packet {
 /// result that does not exist yet; tokens and grants are told in the order of cycles.
 class Core {
 public:
-  /// `watch` may be null; `index` is what it is told.
+  /// Calls of `watch`, which may be null, name this core by `index`.
   Core(const format::Geometry &geometry, const Code &code, uint32_t index, Watch *watch);
 
   /// The units go on, with beats that issue before `limit`. Afterwards everything

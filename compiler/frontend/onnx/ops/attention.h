@@ -46,7 +46,7 @@ Tensor attend(Emitter &emit, const AttentionOperands &operands);
 
 /// [batch, positions, heads * size] to [batch, heads, positions, size].
 Tensor splitHeads(Emitter &emit, const Tensor &x, int64_t heads);
-/// The way back.
+/// The inverse of splitHeads.
 Tensor mergeHeads(Emitter &emit, const Tensor &x);
 
 } // namespace sluice::frontend::ops

@@ -15,7 +15,7 @@ inline int64_t fromFront(int64_t index, int64_t extent) {
 
 /// The attribute 'axis', of input 0, from the front.
 int64_t indexedAxis(const NodeView &node);
-/// Requires the indices of input 1 to be places along 'axis'.
+/// Requires the indices of input 1 to be in [-extent, extent - 1] of 'axis'.
 Requirement indicesInRange();
 /// Requires 'indices' to have the rank of 'data' and no greater extents, but along 'axis'.
 Requirement indicesFit();
