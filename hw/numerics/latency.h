@@ -22,8 +22,8 @@ constexpr unsigned resultLatency(unsigned lanes, unsigned peTerms) {
 /// two cycles behind the read of a beat (docs/machine.md, Matrix unit).
 inline constexpr unsigned kPreloadDistance = 3;
 
-/// Instructions with different paths are never in the pipeline together. Bits 0 to
-/// 2: alu1, table, alu2; from bit 3 the kind of reduction.
+/// The units that a vector beat passes. Bits 0 to 2: alu1, table, alu2; from bit 3 the kind of
+/// reduction.
 constexpr unsigned vectorPath(Alu alu1, bool table, Reduce reduce, Alu alu2) {
   return (alu1 != Alu::Pass ? 1U : 0U) | (table ? 2U : 0U) | (alu2 != Alu::Pass ? 4U : 0U) |
          static_cast<unsigned>(reduce) << 3;

@@ -54,6 +54,36 @@ package machine_pkg;
     logic [1:0] loop;   // the loop that advances; loops inside it start again
   } step_t;
 
+  // The units that a vector beat passes.
+  typedef struct packed {
+    logic [1:0] reduce;  // isa_pkg::Reduce codes
+    logic       alu2;
+    logic       lookup;  // function table
+    logic       alu1;
+  } path_t;
+
+  // What a vector beat has yet to pass.
+  typedef struct packed {
+    logic       lookup;
+    logic [1:0] reduce;
+    logic       last;    // of a group of the reduction
+    logic       alu2;
+  } way_t;
+  localparam int unsigned WayBits = 5;
+
+  // Where a vector beat enters next: one of these, or none without a beat.
+  typedef struct packed {
+    logic out;
+    logic alu2;
+    logic reduce;
+    logic lookup;
+  } stop_t;
+
+  // Returns the stop_t of a way.
+  function automatic logic [3:0] stop_of(input logic lookup, input logic reduces, input logic alu2);
+    stop_of = lookup ? 4'b0001 : reduces ? 4'b0010 : alu2 ? 4'b0100 : 4'b1000;
+  endfunction
+
   // The bits of an address that a ring of 2^ring addresses moves: all where there is none.
   function automatic logic [17:0] ring_bits(input logic [3:0] ring);
     for (int i = 0; i < 18; i++) ring_bits[i] = ring == '0 || i < {28'b0, ring};

@@ -1,6 +1,6 @@
 // Maximum over the lanes and over the beats of a group, or the index of the first
 // lane that holds it, in every lane. last_i marks the last beat of a group; the
-// others deliver the result so far. A beat every cycle.
+// others deliver the result so far. A beat every cycle; all beats of a group want the same.
 // Inputs in cycle t; max_o is registered in t + log2(Lanes) + vec_reduce_max and
 // index_o, the index as fp32, one cycle later (vec_reduce_argmax).
 // Indices count lanes, beat after beat of the group, modulo 2^24. With index_i zeros
@@ -13,7 +13,7 @@ module vec_order #(
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                valid_i,
-    input  logic                index_i,  // the index is wanted
+    input  logic                index_i,  // the index is wanted, not the maximum
     input  logic                last_i,
     input  logic [Lanes*32-1:0] value_i,
     output logic                max_valid_o,
@@ -28,7 +28,7 @@ module vec_order #(
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
     localparam int unsigned Outputs = Lanes >> (s + 1);
-    logic                        valid, last, valid_q, last_q;
+    logic                        valid, last, index, valid_q, last_q, index_q;
     logic [Outputs*64-1:0]       values;
     logic [Outputs*2*Stages-1:0] lanes;  // index of the lane, s bits of it in use
     logic [Outputs*32-1:0]       max_q;
@@ -37,11 +37,13 @@ module vec_order #(
     if (s == 0) begin : gen_first
       assign valid  = valid_i;
       assign last   = last_i;
+      assign index  = index_i;
       assign values = value_i;
       assign lanes  = '0;
     end else begin : gen_next
       assign valid  = gen_stage[s-1].valid_q;
       assign last   = gen_stage[s-1].last_q;
+      assign index  = gen_stage[s-1].index_q;
       assign values = gen_stage[s-1].max_q;
       assign lanes  = gen_stage[s-1].lane_q;
     end
@@ -51,7 +53,10 @@ module vec_order #(
       else valid_q <= valid;
     end
     always_ff @(posedge clk_i) begin
-      if (valid) last_q <= last;
+      if (valid) begin
+        last_q  <= last;
+        index_q <= index;
+      end
     end
 
     for (genvar i = 0; i < Outputs; i++) begin : gen_node
@@ -79,14 +84,15 @@ module vec_order #(
   end
 
   // ---- accumulation over beats ----------------------------------------------------
-  logic                 row_valid, row_last, fresh_q, later;
+  logic                 row_valid, row_last, row_indexed, fresh_q, later, indexed_q;
   logic [31:0]          row_max, group_q, group;
   logic [IndexBits-1:0] row_index, beat_q, index_q;
 
-  assign row_valid = gen_stage[Stages-1].valid_q;
-  assign row_last  = gen_stage[Stages-1].last_q;
-  assign row_max   = gen_stage[Stages-1].max_q;
-  assign row_index = {fresh_q ? '0 : beat_q[IndexBits-Stages-1:0], gen_stage[Stages-1].lane_q};
+  assign row_valid   = gen_stage[Stages-1].valid_q;
+  assign row_last    = gen_stage[Stages-1].last_q;
+  assign row_indexed = gen_stage[Stages-1].index_q;
+  assign row_max     = gen_stage[Stages-1].max_q;
+  assign row_index   = {fresh_q ? '0 : beat_q[IndexBits-Stages-1:0], gen_stage[Stages-1].lane_q};
 
   vec_max u_group (
       .left_i    (group_q),
@@ -99,9 +105,11 @@ module vec_order #(
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       max_valid_o <= 1'b0;
+      indexed_q   <= 1'b0;
       fresh_q     <= 1'b1;  // the next beat starts a group
     end else begin
-      max_valid_o <= row_valid;
+      max_valid_o <= row_valid && !row_indexed;
+      indexed_q   <= row_valid && row_indexed;
       if (row_valid) fresh_q <= row_last;
     end
   end
@@ -130,9 +138,9 @@ module vec_order #(
   end
   always_ff @(posedge clk_i) begin
     if (rst_i) index_valid_o <= 1'b0;
-    else index_valid_o <= max_valid_o;
+    else index_valid_o <= indexed_q;
   end
   always_ff @(posedge clk_i) begin
-    if (max_valid_o && index_i) index_o <= {1'b0, exponent, mantissa};
+    if (indexed_q) index_o <= {1'b0, exponent, mantissa};
   end
 endmodule

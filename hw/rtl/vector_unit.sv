@@ -1,11 +1,11 @@
-// The vector unit: issue, operand registers, the stages the active path uses, and
+// The vector unit: issue, operand registers, the stages each beat's path uses, and
 // what leaves at the end: local rows, weight rows and columns, packets, signals.
 //
 // A beat issued in t reads its rows in t+1, has its operands registered in t+2 and
-// writes its destination in t+L. All beats in the pipeline have the same path (an
-// instruction with another one waits for an empty pipeline), so a stage that the
-// path does not use is bypassed and beats stay in order. What a beat needs further
-// down than its first stage waits in rings, one slot per beat.
+// writes its destination in t+L. Every beat carries its path: when it leaves a unit it
+// enters the next one that it uses. path_gate lets it issue when it comes behind all
+// beats before it in each of them and at the output. What a beat needs in the second
+// arithmetic unit and at the output waits in rings, one slot per beat.
 `include "assert.svh"
 
 module vector_unit #(
@@ -58,14 +58,16 @@ module vector_unit #(
 
   `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * isa_pkg::VecAlu + isa_pkg::VecTable + Reduce + isa_pkg::VecOut < Slots)
 
-  // What a beat carries besides its lanes.
+  // What a beat needs in the second arithmetic unit besides its lanes.
   typedef struct packed {
-    logic [4:0]           alu1;
-    logic                 reduce_last;
-    logic [4:0]           alu2;
-    logic [1:0]           rhs2;
-    logic [31:0]          imm2;
+    logic [4:0]           op;
+    logic [1:0]           rhs;
+    logic [31:0]          imm;
     logic                 b_wide;
+  } second_t;
+
+  // What a beat needs at the output.
+  typedef struct packed {
     logic                 relu;
     logic [1:0]           part;
     logic                 local_write;
@@ -88,12 +90,12 @@ module vector_unit #(
   logic [17:0]                  dst_addr;
 
   // ---- issue ------------------------------------------------------------------
-  logic [4:0] path, path_q, next_path;  // {kind of reduction, uses alu2, table, alu1}
+  machine_pkg::path_t path, next_path;
   logic       produces, signals, makes_packet;  // the beat
   logic       next_produces, next_signals;      // the beat that step moves to
-  logic       from_mxu, other_path, outbox_free, pipe_idle, retire;
+  logic       from_mxu, held, outbox_free, retire;
   logic [2:0] block;
-  logic       pipe_free, outbox_empty, outbox_full;  // for the assertions of their owners
+  logic       outbox_empty, outbox_full;  // for the assertions of their owners
 
   assign path          = {inst.reduce[1:0], inst.alu2 != isa_pkg::AluPass, inst.table_en,
                           inst.alu1 != isa_pkg::AluPass};
@@ -104,8 +106,7 @@ module vector_unit #(
                          (coming.reduce == isa_pkg::ReduceNone || next_last[coming.reduce_level]);
   assign next_signals  = coming.sig_en && next_last[coming.sig_level];
 
-  // What a beat asks for is known with it: the decision to issue starts at registers. Where an
-  // instruction is loaded, inst is the one before it: only its first beat may change the path.
+  // What a beat asks for is known with it: the decision to issue starts at registers.
   always_ff @(posedge clk_i) begin
     if (step.move) begin
       produces     <= next_produces;
@@ -113,12 +114,11 @@ module vector_unit #(
       makes_packet <= (coming.dst_kind == isa_pkg::DstNet && next_produces) ||
                       (coming.dst_kind == isa_pkg::DstSignal && next_signals);
       from_mxu     <= coming.a_src == isa_pkg::SourceMxu || coming.a_src == isa_pkg::SourcePeek;
-      other_path   <= step.load && next_path != path;
     end
   end
   assign block = from_mxu && !result_valid_i  ? machine_pkg::BlockResultEmpty
                : makes_packet && !outbox_free ? machine_pkg::BlockOutboxFull
-               : other_path && !pipe_idle     ? machine_pkg::BlockPipelineBusy
+               : held                         ? machine_pkg::BlockPipelineBusy
                                               : machine_pkg::BlockNone;
 
   unit_front #(
@@ -168,15 +168,19 @@ module vector_unit #(
       .address_o(dst_addr)
   );
 
-  credit_counter #(
-      .Depth(Slots - 1)
-  ) u_pipeline (
+  logic table_in, reduce_in, out_in;
+  path_gate #(
+      .Lanes(Lanes)
+  ) u_gate (
       .clk_i,
       .rst_i,
-      .take_i(issue),
-      .give_i(retire),
-      .free_o(pipe_free),
-      .idle_o(pipe_idle)
+      .issue_i    (issue),
+      .move_i     (step.move),
+      .load_i     (step.load),
+      .path_i     (path),
+      .next_path_i(next_path),
+      .held_o     (held),
+      .entered_i  ({out_in, reduce_in, table_in})
   );
 
   credit_counter #(
@@ -196,26 +200,23 @@ module vector_unit #(
                    issue && inst.a_src == isa_pkg::SourceRam};
   assign read_addr_o = {c_addr, b_addr, a_addr};
 
-  always_ff @(posedge clk_i) begin
-    if (issue) path_q <= path;
-  end
-
   // ---- t+1: rows are read -----------------------------------------------------
+  machine_pkg::path_t path1_q;
   beat_t       beat, beat1_q;
+  second_t     second, second1_q;
   machine_pkg::packet_t leaving;
-  logic        valid1_q, valid2_q;
+  logic        valid1_q, last1_q;
+  logic [4:0]  alu1_op1_q;
   logic [1:0]  a_src1_q, rhs11_q;
   logic        b_en1_q, c_en1_q, b_bcast1_q, c_bcast1_q, b_wide1_q;
   logic [31:0] imm11_q;
   logic [3:0]  table_id1_q;
 
   always_comb begin
-    beat.alu1          = inst.alu1;
-    beat.reduce_last   = place.last[inst.reduce_level];
-    beat.alu2          = inst.alu2;
-    beat.rhs2          = inst.rhs2;
-    beat.imm2          = inst.imm2;
-    beat.b_wide        = inst.b_wide;
+    second.op          = inst.alu2;
+    second.rhs         = inst.rhs2;
+    second.imm         = inst.imm2;
+    second.b_wide      = inst.b_wide;
     beat.relu          = inst.post == isa_pkg::PostRelu;
     beat.part          = inst.part;
     beat.local_write   = inst.dst_kind == isa_pkg::DstLocal && produces;
@@ -234,18 +235,17 @@ module vector_unit #(
   assign leaving.units  = inst.sig_units;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      valid1_q <= 1'b0;
-      valid2_q <= 1'b0;
-    end else begin
-      valid1_q <= issue;
-      valid2_q <= valid1_q;
-    end
+    if (rst_i) valid1_q <= 1'b0;
+    else valid1_q <= issue;
   end
 
   always_ff @(posedge clk_i) begin
     if (issue) begin
       beat1_q     <= beat;
+      second1_q   <= second;
+      path1_q     <= path;
+      last1_q     <= place.last[inst.reduce_level];
+      alu1_op1_q  <= inst.alu1;
       table_id1_q <= inst.table_id;
       a_src1_q    <= inst.a_src;
       rhs11_q     <= inst.rhs1;
@@ -284,68 +284,122 @@ module vector_unit #(
   end
 
   // ---- rings ------------------------------------------------------------------
-  // Written at the end of t+1; each reader counts the beats that pass it.
-  logic [$bits(beat1_q)-1:0] beats[Slots];  // bits of a beat_t
+  // Written at the end of t+1, all beats in one, those that use the second arithmetic unit in
+  // the others; the reader counts the beats that pass it.
+  logic [$bits(beat1_q)-1:0]   beats[Slots];    // bits of a beat_t
+  logic [$bits(second1_q)-1:0] seconds[Slots];  // bits of a second_t
   logic [WideBits-1:0] ring_a[Slots];
   logic [RowBits-1:0]  ring_b[Slots];
   logic [RowBits-1:0]  ring_c[Slots];
-  logic [SlotBits-1:0] slot_q, alu1_slot_q, reduce_slot_q, alu2_slot_q, out_slot_q;
+  logic [SlotBits-1:0] slot_q, second_slot_q, alu2_slot_q, out_slot_q;
 
   always_ff @(posedge clk_i) begin
     if (valid1_q) begin
       beats[slot_q] <= beat1_q;
       a_q <= a1;
-      if (path_q[0]) r_q <= r1;
-      if (path_q[2]) begin
-        ring_a[slot_q] <= a1;
-        ring_b[slot_q] <= b1;
-        ring_c[slot_q] <= c1;
+      if (path1_q.alu1) r_q <= r1;
+      if (path1_q.alu2) begin
+        seconds[second_slot_q] <= second1_q;
+        ring_a[second_slot_q]  <= a1;
+        ring_b[second_slot_q]  <= b1;
+        ring_c[second_slot_q]  <= c1;
       end
     end
   end
 
+  // ---- t+2: operands enter the first unit of their path -----------------------
+  logic               alu1_in_q;  // the first arithmetic unit, or
+  machine_pkg::stop_t next2_q;    // another
+  machine_pkg::way_t  way1, way2_q;
+  logic [4:0]         alu1_op_q;
+
+  assign way1.lookup = path1_q.lookup;
+  assign way1.reduce = path1_q.reduce;
+  assign way1.last   = last1_q;
+  assign way1.alu2   = path1_q.alu2;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      alu1_in_q <= 1'b0;
+      next2_q   <= '0;
+    end else begin
+      alu1_in_q <= valid1_q && path1_q.alu1;
+      next2_q   <= {4{valid1_q && !path1_q.alu1}} &
+                   machine_pkg::stop_of(way1.lookup, way1.reduce != '0, way1.alu2);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid1_q) begin
+      way2_q    <= way1;
+      alu1_op_q <= alu1_op1_q;
+    end
+  end
+
   // ---- stages -----------------------------------------------------------------
-  logic reduces;
+  logic                alu1_out, table_out, alu2_in, alu2_out, reduce_to_alu2, reduce_to_out;
+  logic [WideBits-1:0] alu1_y, x1, table_y, x2, x3, alu2_y, x4;
+  logic [31:0]         reduce_y3, reduce_y4;
+  machine_pkg::stop_t  alu1_soon, alu1_next, table_soon, table_next;
+  machine_pkg::way_t   alu1_way, table_way, table_way_in, reduce_way_in;
+
   // Which table, a cycle ahead of the beat: the table unit registers the header.
   logic [4*isa_pkg::VecAlu-1:0] table_ids_q;  // of the beats in the first arithmetic unit
   logic [3:0]                   table_id;
   always_ff @(posedge clk_i) begin
     table_ids_q <= {table_ids_q[4*isa_pkg::VecAlu-5:0], table_id1_q};
   end
-  assign table_id = path_q[0] ? table_ids_q[4*isa_pkg::VecAlu-1-:4] : table_id1_q;
+  assign table_id = alu1_soon.lookup ? table_ids_q[4*isa_pkg::VecAlu-1-:4] : table_id1_q;
 
-  logic alu1_in, alu1_out, table_in, table_out, reduce_in, reduce_out, alu2_in, alu2_out, out_in;
-  logic after1, after2, after3;
-  logic [WideBits-1:0] alu1_y, x1, table_y, x2, reduce_y, x3, alu2_y, x4;
+  // At most one unit has a beat for each of these.
+  assign table_in  = next2_q.lookup || alu1_next.lookup;
+  assign reduce_in = next2_q.reduce || alu1_next.reduce || table_next.reduce;
+  assign alu2_in   = next2_q.alu2 || alu1_next.alu2 || table_next.alu2 || reduce_to_alu2;
+  assign out_in    = next2_q.out || alu1_next.out || table_next.out || reduce_to_out || alu2_out;
 
-  assign alu1_in = valid2_q && path_q[0];
-  assign {after1, x1} = path_q[0] ? {alu1_out, alu1_y} : {valid2_q, a_q};
-  assign table_in = after1 && path_q[1];
-  assign {after2, x2} = path_q[1] ? {table_out, table_y} : {after1, x1};
-  assign reduces = path_q[4:3] != '0;
-  assign reduce_in = after2 && reduces;
-  assign {after3, x3} = reduces ? {reduce_out, reduce_y} : {after2, x2};
-  assign alu2_in = after3 && path_q[2];
-  assign {out_in, x4} = path_q[2] ? {alu2_out, alu2_y} : {after3, x3};
+  assign x1 = alu1_next.lookup ? alu1_y : a_q;
+  assign x2 = table_next.reduce ? table_y : alu1_next.reduce ? alu1_y : a_q;
+  assign x3 = reduce_to_alu2 ? {Lanes{reduce_y3}} : table_next.alu2 ? table_y
+            : alu1_next.alu2 ? alu1_y : a_q;
+  assign x4 = alu2_out ? alu2_y : reduce_to_out ? {Lanes{reduce_y4}} : table_next.out ? table_y
+            : alu1_next.out ? alu1_y : a_q;
 
-  beat_t beat_alu1, beat_reduce, beat_alu2, beat_out;
-  assign beat_alu1   = beats[alu1_slot_q];
-  assign beat_reduce = beats[reduce_slot_q];
-  assign beat_alu2   = beats[alu2_slot_q];
-  assign beat_out    = beats[out_slot_q];
+  always_comb begin
+    table_way_in        = alu1_next.lookup ? alu1_way : way2_q;
+    table_way_in.lookup = 1'b0;
+    reduce_way_in       = table_next.reduce ? table_way : alu1_next.reduce ? alu1_way : way2_q;
+  end
+
+  beat_way #(
+      .Stages(isa_pkg::VecAlu)
+  ) u_alu1_way (
+      .clk_i, .rst_i, .valid_i(alu1_in_q), .way_i(way2_q),
+      .soon_o(alu1_soon), .next_o(alu1_next), .way_o(alu1_way)
+  );
+  beat_way #(
+      .Stages(isa_pkg::VecTable)
+  ) u_table_way (
+      .clk_i, .rst_i, .valid_i(table_in), .way_i(table_way_in),
+      .soon_o(table_soon), .next_o(table_next), .way_o(table_way)
+  );
+
+  `SLUICE_ASSERT(alu1_out == (alu1_next != '0))
+  `SLUICE_ASSERT(table_out == (table_next != '0))
+
+  beat_t   beat_out;
+  second_t beat_alu2;
+  assign beat_alu2 = seconds[alu2_slot_q];
+  assign beat_out  = beats[out_slot_q];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       slot_q        <= '0;
-      alu1_slot_q   <= '0;
-      reduce_slot_q <= '0;
+      second_slot_q <= '0;
       alu2_slot_q   <= '0;
       out_slot_q    <= '0;
     end else begin
       if (valid1_q) slot_q <= slot_q + 1'b1;
-      if (valid2_q) alu1_slot_q <= alu1_slot_q + 1'b1;
-      if (after2) reduce_slot_q <= reduce_slot_q + 1'b1;
-      if (after3) alu2_slot_q <= alu2_slot_q + 1'b1;
+      if (valid1_q && path1_q.alu2) second_slot_q <= second_slot_q + 1'b1;
+      if (alu2_in) alu2_slot_q <= alu2_slot_q + 1'b1;
       if (out_in) out_slot_q <= out_slot_q + 1'b1;
     end
   end
@@ -355,8 +409,8 @@ module vector_unit #(
   ) u_alu1 (
       .clk_i,
       .rst_i,
-      .valid_i (alu1_in),
-      .op_i    (beat_alu1.alu1),
+      .valid_i (alu1_in_q),
+      .op_i    (alu1_op_q),
       .left_i  (a_q),
       .right_i (r_q),
       .b_i     ('0),
@@ -387,12 +441,13 @@ module vector_unit #(
   ) u_reduce (
       .clk_i,
       .rst_i,
-      .kind_i (path_q[4:3]),
-      .valid_i(reduce_in),
-      .last_i (beat_reduce.reduce_last),
-      .value_i(x2),
-      .valid_o(reduce_out),
-      .value_o(reduce_y)
+      .valid_i     (reduce_in),
+      .way_i       (reduce_way_in),
+      .value_i     (x2),
+      .alu2_valid_o(reduce_to_alu2),
+      .alu2_value_o(reduce_y3),
+      .out_valid_o (reduce_to_out),
+      .out_value_o (reduce_y4)
   );
 
   logic [WideBits-1:0] r2;
@@ -402,9 +457,9 @@ module vector_unit #(
   assign b2 = ring_b[alu2_slot_q];
   assign c2 = ring_c[alu2_slot_q];
   for (genvar i = 0; i < Lanes; i++) begin : gen_right2
-    assign r2[i*32+:32] = beat_alu2.rhs2 == isa_pkg::Rhs2A   ? a2[i*32+:32]
-                        : beat_alu2.rhs2 == isa_pkg::Rhs2Imm ? beat_alu2.imm2
-                        : beat_alu2.rhs2 == isa_pkg::Rhs2C   ? {c2[i*16+:16], 16'b0}
+    assign r2[i*32+:32] = beat_alu2.rhs == isa_pkg::Rhs2A   ? a2[i*32+:32]
+                        : beat_alu2.rhs == isa_pkg::Rhs2Imm ? beat_alu2.imm
+                        : beat_alu2.rhs == isa_pkg::Rhs2C   ? {c2[i*16+:16], 16'b0}
                         : {b2[i*16+:16], beat_alu2.b_wide ? c2[i*16+:16] : 16'b0};
   end
 
@@ -414,7 +469,7 @@ module vector_unit #(
       .clk_i,
       .rst_i,
       .valid_i (alu2_in),
-      .op_i    (beat_alu2.alu2),
+      .op_i    (beat_alu2.op),
       .left_i  (x3),
       .right_i (r2),
       .b_i     (b2),

@@ -280,7 +280,7 @@ typedef enum sluice_rt_activity {
   SLUICE_RT_WAITS_RESULT = 2,   /* vector unit: waits for a result of the matrix unit */
   SLUICE_RT_WAITS_TAKER = 3,    /* matrix unit: waits for room in the result FIFO */
   SLUICE_RT_WAITS_NETWORK = 4,  /* waits for room in its network FIFO */
-  SLUICE_RT_WAITS_PIPELINE = 5, /* vector unit: waits for its pipeline to drain */
+  SLUICE_RT_WAITS_PIPELINE = 5, /* vector unit: a beat of a longer path is ahead */
   SLUICE_RT_WAITS_HOST = 6,     /* input unit: waits for the host to offer a row */
   SLUICE_RT_IDLE = 7,           /* no instruction; sequencer: halted; network: no packet */
   SLUICE_RT_WAITS_QUEUE = 8,    /* sequencer: waits for room in the queue of a unit */

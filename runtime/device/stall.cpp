@@ -20,7 +20,7 @@ std::string reason(const UnitStatus &unit) {
   case UnitStatus::Block::OutboxFull:
     return "waits for room in its network FIFO";
   case UnitStatus::Block::PipelineBusy:
-    return "waits for its pipeline to drain";
+    return "waits behind beats of a longer path";
   case UnitStatus::Block::HostInput:
     return "waits for an input row";
   case UnitStatus::Block::None:

@@ -1,7 +1,6 @@
 #include "sim/vm/decode.h"
 
 #include "hw/isa/matrix_beats.h"
-#include "hw/numerics/latency.h"
 
 namespace sluice::vm {
 
@@ -47,8 +46,7 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   out.nest.setRing(StreamDst, vec.dst, vec.dstRing);
   out.op = vec;
   out.takesResult = takesResult(vec);
-  out.path = static_cast<uint8_t>(vectorPath(vec));
-  out.latency = isa::vectorLatency(out.path, lanes);
+  out.entries = isa::vectorEntries(vectorPath(vec), lanes);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hw/numerics/vector_pipeline.h"
 #include "runtime/format/images.h"
 #include "sim/vm/loop_nest.h"
 #include "sim/vm/words.h"
@@ -38,8 +39,7 @@ struct MatrixInstruction : UnitInstruction {
 struct VectorInstruction : UnitInstruction {
   isa::Vec op;
   bool takesResult = false; ///< operand a is a result of the matrix unit, popped or not
-  uint8_t path = 0;         ///< vectorPath
-  uint32_t latency = 0;     ///< L of docs/machine.md
+  isa::VectorEntries entries;
 };
 
 /// An `input` instruction. It uses only the destination stream.

@@ -39,8 +39,7 @@ void VectorUnit::restart() {
   front = UnitFront<VectorInstruction>(kFirstBeat);
   outbox = Ring<Packet>();
   writes = Ring<Write>();
-  path = 0;
-  pipelineFree = 0;
+  pipeline = isa::VectorPipeline();
   data.restart();
 }
 
@@ -54,7 +53,7 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
     return Block::ResultFifoEmpty;
   if (outbox.size() >= isa::kOutboxDepth && makesPacket(*inst, front))
     return Block::OutboxFull;
-  if (front.firstBeat() && inst->path != path && now < pipelineFree)
+  if (now < pipeline.earliest(inst->entries))
     return Block::PipelineBusy;
   return Block::None;
 }
@@ -72,7 +71,7 @@ bool VectorUnit::tick(const TensorRam &ram, MatrixUnit &matrix, Cycle now) {
     front.sleep(reason, now, matrix.resultReady());
     return false;
   case Block::PipelineBusy:
-    front.sleep(reason, now, pipelineFree);
+    front.sleep(reason, now, pipeline.earliest(front.active()->entries));
     return false;
   default:
     front.sleep(reason, now);
@@ -85,7 +84,7 @@ void VectorUnit::issue(const TensorRam &ram, MatrixUnit &matrix, Cycle now) {
   const LoopNest &beat = front.beat();
   const bool produced = produces(inst, beat), signalled = front.signalsHere();
   front.take(now);
-  const Cycle end = now + inst.latency;
+  const Cycle end = now + inst.entries.destination;
   std::span<uint16_t> out;
   if (makesPacket(inst, front)) {
     if (produced)
@@ -117,8 +116,7 @@ void VectorUnit::issue(const TensorRam &ram, MatrixUnit &matrix, Cycle now) {
     watch(out);
   if (inst.op.aSrc == isa::Source::Mxu)
     matrix.popResult(now);
-  path = inst.path;
-  pipelineFree = end + 1;
+  pipeline.issue(inst.entries, now);
   front.next(now);
 }
 

@@ -63,8 +63,7 @@ private:
   VectorData data;
   Ring<Write> writes; ///< in the pipeline, ascending due
 
-  uint8_t path = 0;       ///< of the instruction before
-  Cycle pipelineFree = 0; ///< first cycle without a beat in the pipeline
+  isa::VectorPipeline pipeline;
 
   RowStore pipelineRows, packetRows; ///< rows under way
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "hw/isa/matrix_beats.h"
-#include "hw/numerics/latency.h"
 
 namespace sluice::vm::timed {
 
@@ -82,8 +81,7 @@ Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
   to.takesResult = takes;
   to.popsResult = vec.aSrc == isa::Source::Mxu;
   to.toNetwork = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
-  to.path = static_cast<uint8_t>(vectorPath(vec));
-  to.latency = isa::vectorLatency(to.path, lanes);
+  to.entries = isa::vectorEntries(vectorPath(vec), lanes);
   to.hasRow = vec.dstKind == isa::Dst::Net;
   to.mask = static_cast<uint16_t>(vec.mask);
   return to;

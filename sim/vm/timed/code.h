@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "hw/numerics/vector_pipeline.h"
 #include "runtime/format/images.h"
 #include "sim/vm/words.h"
 
@@ -29,8 +30,7 @@ struct Instruction : TokenFields {
   bool takesResult = false; ///< popped or not
   bool popsResult = false;
   bool toNetwork = false; ///< signals travel with the packets
-  uint8_t path = 0;       ///< vectorPath
-  uint32_t latency = 0;   ///< L of docs/machine.md
+  isa::VectorEntries entries;
   // Vector unit and host port.
   bool hasRow = false; ///< the packets
   uint16_t mask = 0;

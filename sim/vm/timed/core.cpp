@@ -68,8 +68,7 @@ void Core::runVector(Cycle limit) {
       }
       vector.at = std::max(vector.at, resultFrom[resultsPopped % isa::kResultFifoDepth]);
     }
-    if (vector.firstGroup() && inst.path != path)
-      vector.at = std::max(vector.at, pipelineFree);
+    vector.at = std::max(vector.at, pipeline.earliest(inst.entries));
     Cycle last = vector.lastBeat();
     if (vector.sendsHere()) {
       if (packets.size() == isa::kOutboxDepth) {
@@ -77,7 +76,7 @@ void Core::runVector(Cycle limit) {
         return;
       }
       last = std::max(last, outboxRoomFrom);
-      packets.push({.from = last + inst.latency + 1,
+      packets.push({.from = last + inst.entries.destination + 1,
                     .mask = inst.mask,
                     .hasRow = inst.hasRow,
                     .signals = vector.signalsHere(),
@@ -85,14 +84,13 @@ void Core::runVector(Cycle limit) {
                     .units = inst.sigUnits});
     }
     if (vector.signalsHere() && !inst.toNetwork)
-      vectorTokens.push({last + inst.latency, inst.sigToken, inst.sigUnits});
+      vectorTokens.push({last + inst.entries.destination, inst.sigToken, inst.sigUnits});
     if (inst.popsResult) {
       resultRoomFrom[resultsPopped++ % isa::kResultFifoDepth] = last + 1;
       if (matrix.block == Block::ResultFifoFull)
         due |= bit(Matrix);
     }
-    path = inst.path;
-    pipelineFree = last + inst.latency + 1;
+    pipeline.issue(inst.entries, last);
     if (watch)
       vector.tell(*watch, Watch::Unit::Vector, index, last);
     vector.next(last);
@@ -140,7 +138,7 @@ Cycle Core::parked() const {
 
 Cycle Core::restFrom() const {
   return std::max({sequencer.freeFrom(), matrix.at + matrixDelay + isa::kMmNormalise + 1, vector.at,
-                   pipelineFree}) +
+                   pipeline.emptyFrom()}) +
          1;
 }
 

@@ -76,8 +76,7 @@ private:
   uint64_t resultsMade = 0, resultsPopped = 0;
   std::array<Cycle, isa::kResultFifoDepth> resultFrom{}, resultRoomFrom{};
 
-  uint8_t path = 0;       ///< of the vector instruction before
-  Cycle pipelineFree = 0; ///< first cycle without a beat in the vector pipeline
+  isa::VectorPipeline pipeline;
   Ring<Packet> packets{isa::kOutboxDepth};
   Cycle outboxRoomFrom = 0; ///< first cycle after the last grant
 

@@ -86,8 +86,6 @@ public:
     return true;
   }
 
-  /// No group of the instruction has been passed.
-  bool firstGroup() const { return groupsLeft == current->groups; }
   /// The last beat of the group, if the first one issues in `at`.
   Cycle lastBeat() const { return at + current->beats - 1; }
   /// The last beat makes a result or a packet, or gives a token.

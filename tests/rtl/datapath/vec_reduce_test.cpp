@@ -1,7 +1,8 @@
-// vec_reduce.sv against the library: every kind, groups of random length, gaps inside
-// groups, values that cancel, overflow, tie and are no numbers.
+// vec_reduce.sv against the library: every kind, alone and behind other kinds, groups of random
+// length, gaps inside groups, values that cancel, overflow, tie and are no numbers.
 #include <array>
-#include <deque>
+#include <map>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,24 +18,27 @@ namespace {
 
 constexpr unsigned kLanes = SLUICE_LANES;
 
-class VecReduce : public ::testing::TestWithParam<isa::Reduce> {};
+class VecReduce : public ::testing::TestWithParam<std::vector<isa::Reduce>> {};
 
 TEST_P(VecReduce, LanesAndBeats) {
-  const isa::Reduce kind = GetParam();
+  const std::vector<isa::Reduce> &kinds = GetParam();
   Testbench<SLUICE_MODULE> bench(1);
   numerics::testing::Operands operands(51);
   bench->valid_i = 0;
-  bench->kind_i = static_cast<uint8_t>(kind);
   bench.reset();
-  struct Beat {
-    bool valid = false;
-    uint32_t value = 0;
-  };
-  std::deque<Beat> beats(isa::reduceLatency(kind, kLanes));
+  /// What leaves in a cycle, for the second arithmetic unit and for the output.
+  using Exit = std::map<int, uint32_t>;
+  std::array<Exit, 2> exits;
   numerics::Reduction reduction;
-  unsigned groups = 0;
+  unsigned groups = 0, together = 0;
+  isa::Reduce kind = kinds.front();
+  bool fresh = true, alu2 = false;
   for (int cycle = 0; cycle < 60000; ++cycle) {
-    const bool valid = bench.pick(6) != 0, last = bench.pick(4) == 0;
+    const bool last = bench.pick(4) == 0;
+    if (fresh) {
+      kind = kinds[bench.pick(static_cast<uint32_t>(kinds.size()))];
+      alu2 = bench.pick(2) != 0;
+    }
     // Most groups without NaN and infinity, some with only negative values, some
     // with exponents far apart, some with many equal lanes.
     const bool any = bench.pick(10) == 0, negative = cycle % 50 < 10;
@@ -49,30 +53,41 @@ TEST_P(VecReduce, LanesAndBeats) {
         row[i] |= 0x80000000;
       setField(bench->value_i, i * 32, 32, row[i]);
     }
-    Beat beat{valid, 0};
+    // A beat that would leave together with another one comes later.
+    Exit &exit = exits[alu2 ? 0 : 1];
+    const int leaves = cycle + static_cast<int>(isa::reduceLatency(kind, kLanes));
+    const bool valid = bench.pick(6) != 0 && !exit.contains(leaves);
     if (valid) {
-      beat.value = reduction.add(kind, row);
+      exit[leaves] = reduction.add(kind, row);
+      fresh = last;
       if (last) {
         reduction.reset();
         ++groups;
       }
     }
     bench->valid_i = valid;
-    bench->last_i = last;
-    beats.push_back(beat);
+    bench->way_i = static_cast<uint8_t>(static_cast<unsigned>(kind) << 2 | (last ? 2U : 0U) |
+                                        (alu2 ? 1U : 0U));
     bench.settle();
-    ASSERT_EQ(bench->valid_o, beats.front().valid);
-    for (unsigned i = 0; beats.front().valid && i < kLanes; ++i)
-      ASSERT_EQ(field(bench->value_o, i * 32, 32), beats.front().value) << "cycle " << cycle;
-    beats.pop_front();
+    const auto toAlu2 = exits[0].find(cycle), toOut = exits[1].find(cycle);
+    ASSERT_EQ(bench->alu2_valid_o, toAlu2 != exits[0].end()) << "cycle " << cycle;
+    ASSERT_EQ(bench->out_valid_o, toOut != exits[1].end()) << "cycle " << cycle;
+    if (toAlu2 != exits[0].end())
+      ASSERT_EQ(bench->alu2_value_o, toAlu2->second) << "cycle " << cycle;
+    if (toOut != exits[1].end())
+      ASSERT_EQ(bench->out_value_o, toOut->second) << "cycle " << cycle;
+    together += toAlu2 != exits[0].end() && toOut != exits[1].end() ? 1 : 0;
     bench.clock();
   }
   EXPECT_GT(groups, 5000U);
+  EXPECT_EQ(together > 100, kinds.size() > 1); // two kinds leave in one cycle
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, VecReduce,
-                         ::testing::Values(isa::Reduce::Max, isa::Reduce::Sum,
-                                           isa::Reduce::Argmax));
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, VecReduce,
+    ::testing::Values(std::vector{isa::Reduce::Max}, std::vector{isa::Reduce::Sum},
+                      std::vector{isa::Reduce::Argmax},
+                      std::vector{isa::Reduce::Max, isa::Reduce::Sum, isa::Reduce::Argmax}));
 
 } // namespace
 } // namespace sluice::rtltest

@@ -50,6 +50,7 @@ PROOFS = [
     Proof("unit_front", {"PcBits": 2, "Gives": 1}, 2,
           ("unit_front", "(!wait_q || enough)", "(!wait_q || enough || push_i)"),
           cut_memory=True, drop="u_queue.u_check"),
+    Proof("path_gate", {"Lanes": 32}, 2, ("path_gate", "after = places[i] ? mine : less", "after = places[i] && i != 1 ? mine : less")),
     Proof("unit_counters", {"Width": 3}, 2, ("unit_counters", "written_q[state_q] ? count[state_q] : '0", "count[state_q]")),
 ]
 

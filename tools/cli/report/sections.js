@@ -21,7 +21,7 @@ const kDelays = {
   "vector pipeline": "a row is on its way through the vector unit",
   "network": "a row is on its way from one core to another or to the host",
   "network busy": "a row waits behind others in the network",
-  "change of path": "the vector unit empties before it takes another path",
+  "change of path": "a beat of a longer path is ahead in the vector unit",
   "outbox full": "a unit has no room for one more row to send",
   "result FIFO full": "a matrix unit has no room for one more result",
   "no instruction": "the next instruction is not there yet",

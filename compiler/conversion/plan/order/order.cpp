@@ -9,7 +9,7 @@
 
 #include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/row_graph.h"
-#include "hw/numerics/latency.h"
+#include "hw/numerics/vector_pipeline.h"
 
 namespace sluice::plan {
 namespace {
@@ -251,8 +251,8 @@ private:
       uint64_t ready = 0;   ///< first cycle the matrix unit may issue, if none is missing
     };
     std::map<uint32_t, Block> blocks; ///< dynamic ones
-    uint64_t vectorFree = 0, pipelineEnd = 0;
-    unsigned path = 0;
+    uint64_t vectorFree = 0;
+    isa::VectorPipeline pipeline;
   };
 
   const Graph &graph;
@@ -395,12 +395,11 @@ private:
   /// them is done.
   std::pair<uint64_t, uint64_t> occupy(Core &core, const rows::VectorStep &step, uint64_t beats,
                                        uint64_t now) {
-    const unsigned path = vectorPath(step);
-    const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
-    const uint64_t end = start + beats - 1 + isa::vectorLatency(path, graph.geometry.lanes);
-    core.path = path;
+    const isa::VectorEntries entries = isa::vectorEntries(vectorPath(step), graph.geometry.lanes);
+    const uint64_t start = std::max(now, core.pipeline.earliest(entries));
+    const uint64_t end = start + beats - 1 + entries.destination;
+    core.pipeline.issue(entries, start + beats - 1);
     core.vectorFree = start + beats;
-    core.pipelineEnd = end;
     due(end + 1);
     return {start, end};
   }

@@ -51,8 +51,7 @@ std::optional<Order> makeOrder(const rows::Graph &graph, const Work &work,
 std::vector<uint32_t> operandCounts(const rows::Graph &graph, const Work &work,
                                     const Placement &placement);
 
-/// Which optional parts of the vector unit a step uses; beats of different
-/// paths are never in the pipeline together.
+/// Which optional parts of the vector unit a step uses.
 unsigned vectorPath(const rows::VectorStep &step);
 
 } // namespace sluice::plan

@@ -30,7 +30,7 @@ enum class Delay : uint8_t {
   VectorDepth,  ///< a row on its way through the vector unit
   Network,      ///< a packet on its way
   Arbitration,  ///< a packet behind others
-  PathChange,   ///< the vector unit empties before it takes another path
+  PathChange,   ///< a beat of a longer path is ahead in the vector unit
   OutboxFull,   ///< no room for one more packet
   ResultsFull,  ///< no room for one more result
   Instructions, ///< the next instruction is not there yet

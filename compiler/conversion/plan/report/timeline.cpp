@@ -74,9 +74,27 @@ bool Timeline::makesPacket(const Event &event) const {
   return input && input->skip == 0;
 }
 
-uint64_t Timeline::vectorDepth(const Event &event) const {
+isa::VectorEntries Timeline::entriesOf(const Event &event) const {
   const auto &vec = std::get<isa::Vec>(plan(event.unit).forms[beatOf(event).form]);
-  return isa::vectorLatency(vectorPath(vec), geometry->lanes) + 1;
+  return isa::vectorEntries(vectorPath(vec), geometry->lanes);
+}
+
+std::optional<Timeline::Event> Timeline::heldBy(const Event &event) const {
+  const std::vector<uint64_t> &times = issues[event.unit];
+  const isa::VectorEntries entries = entriesOf(event);
+  for (size_t index = event.index; index-- > 0;) {
+    isa::VectorPipeline alone;
+    alone.issue(entriesOf({event.unit, index}), times[index]);
+    if (alone.earliest(entries) == times[event.index])
+      return Event{event.unit, index};
+    if (alone.emptyFrom() < times[event.index])
+      break; // and so are those before it
+  }
+  return std::nullopt;
+}
+
+uint64_t Timeline::vectorDepth(const Event &event) const {
+  return uint64_t{entriesOf(event).destination} + 1;
 }
 
 void Timeline::give(uint32_t unit, uint32_t token, const Gift &gift) {
@@ -220,10 +238,8 @@ Timeline::Step Timeline::step(const Event &event) const {
     }
     if (follows)
       return busy(Delay::VectorBeats);
-    if (previous && before + vectorDepth(*previous) == now &&
-        vectorPath(std::get<isa::Vec>(plan(event.unit).forms[beatOf(*previous).form])) !=
-            vectorPath(*vec))
-      return waited(Delay::PathChange);
+    if (const std::optional<Event> ahead = heldBy(event))
+      return {ahead, {{Delay::PathChange, event.unit, row, issues[event.unit][ahead->index], now}}};
     const size_t packet = packetOf[event.unit][event.index];
     if (makesPacket(event) && packet >= isa::kOutboxDepth &&
         grants[event.unit - cores][packet - isa::kOutboxDepth] + 1 == now)

@@ -8,6 +8,7 @@
 
 #include "compiler/conversion/plan/beats/build.h"
 #include "compiler/conversion/plan/report/facts.h"
+#include "hw/numerics/vector_pipeline.h"
 #include "sim/vm/watch.h"
 
 namespace sluice::format {
@@ -77,6 +78,10 @@ private:
   const UnitBeats &plan(uint32_t unit) const;
   const Beat &beatOf(const Event &event) const;
   bool makesPacket(const Event &event) const;
+  isa::VectorEntries entriesOf(const Event &event) const;
+  /// Returns the beat behind which a beat of a vector unit came into a unit or to its destination,
+  /// if it could not issue earlier for that.
+  std::optional<Event> heldBy(const Event &event) const;
   /// Issue to the cycle from which on the outbox, or a reader, sees the row.
   uint64_t vectorDepth(const Event &event) const;
   void derive();

@@ -26,8 +26,6 @@ constexpr size_t kLongStage = 16, kSplitStage = 32;
 /// for each core of the chain than for the one before.
 constexpr size_t kLongRow = 32;
 constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
-/// Stages of a graph up to which every early entry of the next inference is tried.
-constexpr uint32_t kFewStages = 24;
 /// What a candidate costs that is built and timed, in beats of an inference, and what one costs
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
@@ -483,15 +481,14 @@ private:
     return best.timing;
   }
 
-  /// The stage behind which the next inference may enter: the earliest that is sound, or a later
-  /// one where its rows would keep the current inference waiting. Of many stages the earliest.
+  /// Tries stages behind which the next inference may enter. The earliest one is not always the
+  /// best: the signal to the host is one more beat, which may be in the way of others.
   void tryReleases() {
     const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
     for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
       Choice choice = bestChoice;
       choice.entry.release = stage;
-      if (enterBy(std::move(choice)) && last > kFewStages)
-        break;
+      enterBy(std::move(choice));
     }
   }
 

@@ -148,19 +148,22 @@ TEST_F(Ordering, OnePacketACycle) {
   EXPECT_EQ(order->arrival[h[1]], 26U); // of the other core, ready in the same cycle
 }
 
-TEST_F(Ordering, AnotherPathEmptiesThePipeline) {
+TEST_F(Ordering, AShorterPathComesBehindTheLonger) {
   const auto x = builder.input(2);
   rows::VectorStep shift;
   shift.alu1 = isa::Alu::Add;
   shift.rhs1 = isa::Rhs1::Imm;
-  const RowId first = builder.vector({x[0]}, kNoRow, kNoRow, relu()),
-              second = builder.vector({x[1]}, kNoRow, kNoRow, shift);
+  const RowId first = builder.vector({x[0]}, kNoRow, kNoRow, shift),
+              second = builder.vector({x[1]}, kNoRow, kNoRow, relu());
   builder.output({first, second});
   options.keepTogether = 1; // single rows go where least was done: all to core 0
   makeOrder(0);
-  // The first is at its destination 3 cycles behind its issue, and gone a cycle later.
-  EXPECT_THAT(times(order->vector[0]), ElementsAre(4, 4 + 3 + 1));
-  row(second).step = relu();
+  // The first passes an adder of 6 cycles more.
+  EXPECT_THAT(times(order->vector[0]), ElementsAre(4, 4 + 6 + 1));
+  row(second).step = shift;
+  makeOrder(0);
+  EXPECT_THAT(times(order->vector[0]), ElementsAre(4, 5));
+  row(first).step = relu();
   makeOrder(0);
   EXPECT_THAT(times(order->vector[0]), ElementsAre(4, 5));
 }
