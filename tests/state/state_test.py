@@ -262,7 +262,7 @@ class StateTest(Folder):
         network = residual_convolutions(16, 4)
         self.right(network)
         plan = self.ok("compile", "m.onnx", "--target", "c2b8", "--emit", "plan", *network.flags())
-        self.assertRegex(plan, r"stage 1:\n  row \d+ linear on core 0, 0 blocks")
+        self.assertRegex(plan, r"stage [12]:\n  row \d+ linear on core 0, 0 blocks")
 
     def test_parameters_are_those_of_the_published_rows(self):
         path = pathlib.Path(os.environ.get("SLUICE_SHARED", ""), "reference/published_cycles.csv")
