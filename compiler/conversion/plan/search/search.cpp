@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -281,9 +282,28 @@ private:
     }
   }
 
+  /// Whether a stage has a row of the vector unit for each core, or more, that read an operand in
+  /// common and others beside it.
+  [[nodiscard]] bool hasSharedOperands() const {
+    return std::ranges::any_of(work.stages, [&](const std::vector<RowId> &stage) {
+      std::map<RowId, uint32_t> readers;
+      uint32_t most = 0, vectors = 0;
+      for (const RowId row : stage) {
+        if (graph.rows[row].kind != rows::RowKind::Vector)
+          continue;
+        ++vectors;
+        forEachOperand(graph, work, row,
+                       [&](RowId operand, bool) { most = std::max(most, ++readers[operand]); });
+      }
+      return vectors >= graph.geometry.cores && most == vectors && readers.size() > vectors;
+    });
+  }
+
   /// Tries to place rows of the vector unit by the operands that only they read, and what goes best
   /// with it: chains of cores, whose long sums are then computed where the rows are.
   void placeByOwn() {
+    if (!hasSharedOperands())
+      return;
     Choice own = bestChoice;
     own.placement.byOwn = true;
     bool improved = false;
