@@ -25,10 +25,10 @@ becomes the weights' axis
                node 1 "right_weights" (MatMul): 'right' [4 5!], weights on the right: the contracted data dimension \
 becomes the weights' axis
                node 2 "sum" (Add): 'right' [4 5!], but this operation needs [4! 5]
-             help: compile with --allow-dynamic-weights (verified, 46 cycles)
+             help: compile with --allow-dynamic-weights (verified, 43 cycles)
              help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0 \
-(verified, 57 cycles, 11 more)
-            compiles with --apply-fixes: 1 fix, 46 cycles
+(verified, 57 cycles, 14 more)
+            compiles with --apply-fixes: 1 fix, 43 cycles
             """, models.two_layouts())
 
     def test_two_products_of_one_input(self):
@@ -248,12 +248,12 @@ contracted passes it on (verified, 44 cycles)
 weights' axis
                node 1 "act" (Softmax): 'm' [4! 5], from [4! 5]: pointwise operands and result share one data dimension
                node 2 "flat" (Flatten): 'm' [4! 5], but this operation needs [4 5!]
-             help: compile with --allow-dynamic-weights (verified, 135 cycles)
+             help: compile with --allow-dynamic-weights (verified, 126 cycles)
              help: transpose axes 0 and 1 before the reshape, if the order of the elements may change \
-(verified, 141 cycles, 6 more)
+(verified, 134 cycles, 8 more)
              help: compile with --rewrite-layout: relayout of the result 'm' from [4! 5] to [4 5!] at node 1 \
-(verified, 150 cycles, 15 more)
-            compiles with --apply-fixes: 1 fix, 135 cycles
+(verified, 144 cycles, 18 more)
+            compiles with --apply-fixes: 1 fix, 126 cycles
             """, models.model([helper.make_node("MatMul", ["A", "x"], ["h"], name="mix"),
                                helper.make_node("Softmax", ["h"], ["m"], name="act", axis=1),
                                helper.make_node("Flatten", ["m"], ["f"], name="flat", axis=0)],

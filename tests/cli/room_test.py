@@ -131,7 +131,7 @@ class Room(Refusal):
             error[E0402]: the model does not fit c3b64: its inputs need 1094 inbox rows, 70 more than its 1024
               --> m.onnx
              note: input 'x' needs 1094 rows
-             help: compiles with "inbox_rows": 2048 instead of 1024 in a target file in 1519 cycles (verified)
+             help: compiles with "inbox_rows": 2048 instead of 1024 in a target file in 1479 cycles (verified)
              help: use a target with more inbox rows or more lanes
             """, target="c3b64", flags=LONG)
         [memory] = self.fixes("--target", "c3b64", *LONG)

@@ -65,9 +65,9 @@ class Spelling(Folder):
         self.right("p.sluice")
         return json.loads((self.dir / "c.json").read_text())["latency"]["spaced"]
 
-    def same(self, spellings, x, y, constants, *flags, **kwargs):
+    def same(self, spellings, x, y, constants, *flags, apart=0, **kwargs):
         found = {name: self.cycles(nodes, x, y, constants, *flags, **kwargs) for name, nodes in spellings.items()}
-        self.assertEqual(len(set(found.values())), 1, found)
+        self.assertLessEqual(max(found.values()) - min(found.values()), apart, found)
 
     def test_axes_that_come_back(self):
         """The reduced axis returns, by any operator."""
@@ -182,7 +182,8 @@ class Spelling(Folder):
                                   node("Gemm", f"x{t} wt {'wb' if op == 'GRU' else 'both'}", f"z{t}")]
                     nodes += cell(t)
                 spellings["steps" if together else "products of each step"] = [*nodes, node("Identity", f"h{steps}", "y")]
-            self.same(spellings, x, y, constants)
+            # The products of the steps do not depend on each other: their rows are in another order.
+            self.same(spellings, x, y, constants, apart=1)
 
     def test_batch_norms(self):
         """Behind a layer they are its weights and bias, in any form."""

@@ -169,8 +169,7 @@ Problems planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &op
 
 bool isFaster(const Plan &plan, const Plan &than) {
   return plan.timing && than.timing && plan.timing->spaced < than.timing->spaced &&
-         plan.timing->contiguous <= than.timing->contiguous &&
-         plan.timing->period <= than.timing->period;
+         plan.timing->contiguous <= than.timing->contiguous;
 }
 
 bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {

@@ -62,7 +62,8 @@ struct Plan {
   std::optional<Explanation> explanation;
 };
 
-/// No cycle more by any measure, and fewer from rest.
+/// Whether it takes fewer cycles from rest, and no more where the next inference follows at once.
+/// The period may be longer: what is asked for first is the time until the result.
 bool isFaster(const Plan &plan, const Plan &than);
 
 /// Plans a graph for its geometry. E0401 to E0407 what does not fit, E0408

@@ -29,6 +29,21 @@ rows::Program deep() { return rows::straightLine(plan::test::perceptron("c6b32",
 /// From rest done sooner, but one inference at a time.
 rows::Program wide() { return rows::straightLine(plan::test::perceptron("c6b32", {8, 1}, 3)); }
 
+/// From rest done soon, but the next inference waits for rows of this one.
+rows::Program recurrent() {
+  constexpr uint32_t kStates = 12;
+  plan::test::GraphBuilder builder("c6b32", 3);
+  std::vector<rows::RowId> read = builder.input(1), states;
+  for (uint32_t i = 0; i < kStates; ++i)
+    states.push_back(builder.state());
+  read.insert(read.end(), states.begin(), states.end());
+  const std::vector<rows::RowId> next = builder.dense(read, kStates, plan::test::relu());
+  for (uint32_t i = 0; i < kStates; ++i)
+    builder.keep(states[i], next[i]);
+  builder.output(next);
+  return rows::straightLine(builder.graph);
+}
+
 plan::Plan fastest(const std::vector<rows::Program> &forms) {
   plan::Plan plan;
   Problems problems;
@@ -37,10 +52,11 @@ plan::Plan fastest(const std::vector<rows::Program> &forms) {
 }
 
 TEST(FastestPlan, AFormThatLosesInARowSaysSo) {
-  const plan::Plan own = fastest({wide()}), kept = fastest({deep(), wide()});
+  const rows::Program plain = rows::straightLine(plan::test::perceptron("c6b32", {1, 15}, 3));
+  const plan::Plan own = fastest({recurrent()}), kept = fastest({plain, recurrent()});
   ASSERT_LT(own.timing->spaced, kept.timing->spaced);
-  ASSERT_GT(own.timing->period, kept.timing->period);
-  EXPECT_EQ(kept.timing->spaced, fastest({deep()}).timing->spaced);
+  ASSERT_GT(own.timing->contiguous, kept.timing->contiguous);
+  EXPECT_EQ(kept.timing->spaced, fastest({plain}).timing->spaced);
   std::vector<plan::Loser> forms;
   for (const plan::Loser &loser : kept.explanation->losers)
     if (loser.form)
@@ -51,6 +67,14 @@ TEST(FastestPlan, AFormThatLosesInARowSaysSo) {
       forms[0].why,
       fmt::format("another form of the model, {:.0f} and {:.0f} cycles per inference back to back",
                   own.timing->contiguous, own.timing->period));
+}
+
+TEST(FastestPlan, AFormWithALongerPeriodIsTaken) {
+  const plan::Plan own = fastest({wide()}), other = fastest({deep()});
+  ASSERT_LT(own.timing->spaced, other.timing->spaced);
+  ASSERT_LE(own.timing->contiguous, other.timing->contiguous);
+  ASSERT_GT(own.timing->period, other.timing->period);
+  EXPECT_EQ(fastest({deep(), wide()}).timing->spaced, own.timing->spaced);
 }
 
 TEST(FastestPlan, AFormThatIsFasterInEveryWayIsTaken) {
