@@ -78,7 +78,7 @@ TEST(Area, GrowsWithEveryField) {
 TEST(Area, Text) {
   EXPECT_EQ(
       areaText({1'936'400, 1'295'000, 7'872, 148'136'000}),
-      "about 1,950,000 LUTs, 1,300,000 flip-flops, 7,870 DSP blocks, 148 Mbit of RAM (estimate)");
+      "about 1,940,000 LUTs, 1,300,000 flip-flops, 7,870 DSP blocks, 148 Mbit of RAM (estimate)");
   EXPECT_EQ(areaText({999, 1'000, 9'996, 400'000}),
             "about 999 LUTs, 1,000 flip-flops, 10,000 DSP blocks, 0 Mbit of RAM (estimate)");
 }
