@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
+#include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -28,11 +29,6 @@ bool isSameAlong(Value value, int64_t axis) {
   return shapeOf(input).size() == shapeOf(value).size() && shapeOf(input)[axis] == 1;
 }
 
-/// Returns the last operation of a map's body.
-Operation *lastOf(MapOp map) {
-  return map ? map.getBody().front().getTerminator()->getOperand(0).getDefiningOp() : nullptr;
-}
-
 /// Whether a value is a sum of exponentials, which is positive.
 bool isSumOfExponentials(Value value) {
   if (auto broadcast = value.getDefiningOp<BroadcastOp>())
@@ -56,7 +52,7 @@ public:
     Value scalar = map.getBody().front().getTerminator()->getOperand(0);
     while (scalar && !llvm::isa<BlockArgument>(scalar))
       scalar = before(scalar.getDefiningOp());
-    const Value found = scalar ? inputOf(scalar) : Value();
+    const Value found = scalar ? operandOf(map, scalar) : Value();
     const bool isKnown = found && dataDim(map.getResult()) && !dataDim(found);
     return found && !isKnown && !isSameAlong(found, axis) ? found : Value();
   }
@@ -65,14 +61,9 @@ private:
   MapOp map;
   int64_t axis;
 
-  [[nodiscard]] Value inputOf(Value scalar) {
-    const auto argument = llvm::dyn_cast<BlockArgument>(scalar);
-    return argument ? Value(map.getInputs()[argument.getArgNumber()]) : Value();
-  }
-
   /// Whether it is the same number for all elements along the axis.
   [[nodiscard]] bool isSame(Value scalar) {
-    const Value input = inputOf(scalar);
+    const Value input = operandOf(map, scalar);
     return input ? isSameAlong(input, axis) : matchPattern(scalar, m_Constant());
   }
 
@@ -81,7 +72,7 @@ private:
     llvm::APFloat number(0.0F);
     if (matchPattern(scalar, m_ConstantFloat(&number)))
       return number.isFiniteNonZero() && !number.isNegative();
-    const Value input = inputOf(scalar);
+    const Value input = operandOf(map, scalar);
     return input && isSameAlong(input, axis) && isSumOfExponentials(input);
   }
 

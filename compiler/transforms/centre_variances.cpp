@@ -4,6 +4,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
 #include "compiler/transforms/line_writer.h"
+#include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
@@ -34,12 +35,8 @@ std::optional<std::pair<Value, Value>> differenceOf(MapOp map) {
   Operation *op = map ? onlyOperation(map) : nullptr;
   if (!op || reference::functionOf(op) != Function::Sub)
     return std::nullopt;
-  const auto left = llvm::dyn_cast<BlockArgument>(op->getOperand(0)),
-             right = llvm::dyn_cast<BlockArgument>(op->getOperand(1));
-  if (!left || !right)
-    return std::nullopt;
-  return std::pair<Value, Value>(map.getInputs()[left.getArgNumber()],
-                                 map.getInputs()[right.getArgNumber()]);
+  const Value left = operandOf(map, op->getOperand(0)), right = operandOf(map, op->getOperand(1));
+  return left && right ? std::optional(std::pair(left, right)) : std::nullopt;
 }
 
 /// Returns x if the value is x * x or x to the power of two, else null.
@@ -49,13 +46,9 @@ Value squareOf(Value value) {
   const auto function = op ? reference::functionOf(op) : std::nullopt;
   if (function != Function::Mul && function != Function::Pow)
     return nullptr;
-  const auto inputOf = [&](Value operand) -> Value {
-    const auto argument = llvm::dyn_cast<BlockArgument>(operand);
-    return argument ? Value(map.getInputs()[argument.getArgNumber()]) : Value();
-  };
-  const Value x = inputOf(op->getOperand(0));
+  const Value x = operandOf(map, op->getOperand(0));
   if (function == Function::Mul)
-    return x && x == inputOf(op->getOperand(1)) ? x : nullptr;
+    return x && x == operandOf(map, op->getOperand(1)) ? x : nullptr;
   auto power = op->getOperand(1).getDefiningOp<arith::ConstantOp>();
   const auto real = power ? llvm::dyn_cast<FloatAttr>(power.getValue()) : FloatAttr();
   return real && real.getValueAsDouble() == 2 ? x : nullptr;

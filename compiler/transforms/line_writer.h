@@ -1,5 +1,5 @@
-// What rewrites of reductions write: reductions, views and maps, with the location of an operation
-// and laid out as a value of it.
+// Rewrites of reductions write reductions, views and maps with this class. Each takes its location
+// from an operation and its element type from a value.
 #pragma once
 
 #include "compiler/dialect/sluice/operations.h"

@@ -4,6 +4,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
 #include "compiler/transforms/line_writer.h"
+#include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -29,15 +30,8 @@ struct OfTwo {
 
 /// Returns the operation that computes the result of a map, if it computes this function.
 Operation *resultOf(MapOp map, Function function) {
-  Operation *op =
-      map ? map.getBody().front().getTerminator()->getOperand(0).getDefiningOp() : nullptr;
+  Operation *op = lastOf(map);
   return op && reference::functionOf(op) == function ? op : nullptr;
-}
-
-/// Returns the operand of the map that a scalar of its body is, or null.
-Value operandOf(MapOp map, Value scalar) {
-  const auto argument = llvm::dyn_cast<BlockArgument>(scalar);
-  return argument ? Value(map.getInputs()[argument.getArgNumber()]) : Value();
 }
 
 /// Returns the operands of a map that applies a function of two to them.

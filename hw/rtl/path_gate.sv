@@ -33,7 +33,7 @@ module path_gate #(
   `SLUICE_REQUIRE(2 * isa_pkg::VecAlu + isa_pkg::VecTable + Sum < (1 << Bits) - 2)
   `SLUICE_REQUIRE(2 * isa_pkg::VecAlu + isa_pkg::VecTable + Argmax < (1 << Bits) - 2)
 
-  // The stages from the operands to each place, of a path_t.
+  // Returns how many stages of a path_t lie between the operands and each place.
   function automatic logic [Places*Bits-1:0] stages_of(input logic [1:0] kind, input logic alu2,
                                                        input logic looks_up, input logic alu1);
     logic [Bits-1:0] lookup, reduce, out;

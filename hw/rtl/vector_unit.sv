@@ -58,7 +58,7 @@ module vector_unit #(
 
   `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * isa_pkg::VecAlu + isa_pkg::VecTable + Reduce + isa_pkg::VecOut < Slots)
 
-  // What a beat needs in the second arithmetic unit besides its lanes.
+  // The second arithmetic unit needs this of a beat besides its lanes.
   typedef struct packed {
     logic [4:0]           op;
     logic [1:0]           rhs;

@@ -1,5 +1,5 @@
-// vec_reduce.sv against the library: every kind, alone and behind other kinds, groups of random
-// length, gaps inside groups, values that cancel, overflow, tie and are no numbers.
+// Compares vec_reduce.sv with the library: every kind, alone and behind other kinds, in groups of
+// random length with gaps inside. Some values cancel, overflow, are equal or are no numbers.
 #include <array>
 #include <map>
 #include <vector>

@@ -282,8 +282,8 @@ private:
     }
   }
 
-  /// Whether a stage has a row of the vector unit for each core, or more, that read an operand in
-  /// common and others beside it.
+  /// Whether the vector unit computes at least as many rows of some stage as there are cores, and
+  /// all of them read one operand in common and others beside it.
   [[nodiscard]] bool hasSharedOperands() const {
     return std::ranges::any_of(work.stages, [&](const std::vector<RowId> &stage) {
       std::map<RowId, uint32_t> readers;
