@@ -104,9 +104,11 @@ RowId reduceLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &par
       lastUsed = used;
     }
   std::optional<uint32_t> negate;
-  if (smallest)
-    negate = graph.table(
-        std::make_shared<const format::TableImage>(*buildTable([](double x) { return -x; })));
+  if (smallest) {
+    static const auto negation =
+        std::make_shared<const format::TableImage>(*buildTable([](double x) { return -x; }));
+    negate = graph.table(negation);
+  }
   VectorStep step;
   step.table = negate;
   step.reduce = isa::Reduce::Max;

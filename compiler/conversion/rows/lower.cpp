@@ -22,8 +22,16 @@ using namespace mlir;
 
 namespace sluice::rows {
 
+/// The tables of all lowerings in a context. A compilation lowers the same maps many times, and a
+/// table takes milliseconds.
+class SharedTables : public DialectInterface::Base<SharedTables> {
+public:
+  explicit SharedTables(Dialect *dialect) : Base(dialect) {}
+  TableCache tables;
+};
+
 void registerRowLowering(MLIRContext &context) {
-  context.loadDialect<ir::SluiceDialect>();
+  context.getOrLoadDialect<ir::SluiceDialect>()->addInterfaces<SharedTables>();
   attachMapModel(context);
   attachContractionModels(context);
   attachReductionModel(context);
@@ -229,7 +237,11 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
                            const ModelInfo &info, const LoweringOptions &options) {
   registerRowLowering(*function.getContext());
   Problems problems;
-  Lowering lowering(geometry, options.nominalProducts, options.trees, problems);
+  TableCache &tables = function.getContext()
+                           ->getLoadedDialect<ir::SluiceDialect>()
+                           ->getRegisteredInterface<SharedTables>()
+                           ->tables;
+  Lowering lowering(geometry, options.nominalProducts, options.trees, tables, problems);
   lowering.elements = &info.values;
   lowering.numbers = &info.numbers;
   lowering.differences = options.differences;

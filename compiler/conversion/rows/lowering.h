@@ -71,11 +71,12 @@ class Lowering {
 public:
   /// `nominalProducts`: multiplications that may be spent on nominal values.
   Lowering(const format::Geometry &geometry, int64_t nominalProducts, const TreeShape &trees,
-           Problems &problems)
-      : graph(geometry), trees(trees), problems(problems), nominalProducts(nominalProducts) {}
+           TableCache &tables, Problems &problems)
+      : graph(geometry), tables(tables), trees(trees), problems(problems),
+        nominalProducts(nominalProducts) {}
 
   GraphBuilder graph;
-  TableCache tables;
+  TableCache &tables;
   uint64_t macs = 0;
   const TreeShape trees;  ///< in which rows are merged
   TreesSeen treesSeen;    ///< so far

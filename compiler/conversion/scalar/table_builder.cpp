@@ -96,20 +96,25 @@ struct Reach {
 
 Reach longestRule(const Samples &samples, bool negative, bool fromBelow, unsigned maxUlps) {
   const auto exponentAt = [&](unsigned i) { return fromBelow ? 1 + i : kLastExponent - i; };
-  const auto reachOf = [&](auto &&value) {
+  // Where the value does not go further than `least` exponents, any number up to `least`.
+  const auto reachOf = [&](auto &&value, unsigned least) {
+    const auto holds = [&](unsigned i, unsigned m) {
+      const uint16_t x = encode(negative, exponentAt(i), m);
+      return samples.accepts(x, value(x), maxUlps);
+    };
     unsigned count = 0;
+    if (!holds(least, 0))
+      return count;
     for (; count < kLastExponent; ++count)
-      for (unsigned m = 0; m < kMantissas; ++m) {
-        const uint16_t x = encode(negative, exponentAt(count), m);
-        if (!samples.accepts(x, value(x), maxUlps))
+      for (unsigned m = 0; m < kMantissas; ++m)
+        if (!holds(count, m))
           return count;
-      }
     return count;
   };
   const uint16_t first = samples(negative, exponentAt(0), 0);
-  Reach best{{false, first}, reachOf([&](uint16_t) { return first; })};
+  Reach best{{false, first}, reachOf([&](uint16_t) { return first; }, 0)};
   for (int by = -128; by < 128 && best.exponents < kLastExponent; ++by) {
-    const unsigned exponents = reachOf([&](uint16_t x) { return scaled(x, by); });
+    const unsigned exponents = reachOf([&](uint16_t x) { return scaled(x, by); }, best.exponents);
     if (exponents > best.exponents)
       best = {{true, static_cast<uint16_t>(by & 255)}, exponents};
   }
