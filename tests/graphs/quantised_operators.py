@@ -35,10 +35,15 @@ def format_of(b, about, kind):
     return [scale(b, about), zero_point(b, kind)]
 
 
+def step_of(b, x):
+    """A scale as quantisers choose it: 127 steps are about three times the mean of |x|."""
+    mean = float(np.nanmean(np.abs(np.nan_to_num(b.value(x), posinf=0, neginf=0)))) or 1.0
+    return min(max(mean, 1e-3), 1e3) / b.one_of((32, 48, 64))
+
+
 def quantised(b, x, kind=None):
     """x as integers of its range; what lies far from the rest saturates."""
-    spread = float(np.nanmean(np.abs(np.nan_to_num(b.value(x), posinf=0, neginf=0)))) or 1.0
-    own, zero = format_of(b, min(max(spread, 1e-3), 1e3) / b.one_of((16, 32, 64)), kind or b.one_of((np.uint8, np.int8)))
+    own, zero = format_of(b, step_of(b, x), kind or b.one_of((np.uint8, np.int8)))
     return Codes(b, b.emit("QuantizeLinear", [x, own, zero], keep=False), own, zero)
 
 
@@ -175,13 +180,15 @@ def chain(b):
 @drawn("quantise", weight=3)
 def quantise(b):
     x = b.x()
-    kinds = (np.int8, np.uint8, np.int8, np.uint8, np.int16, np.uint16)
-    kind = b.one_of(kinds if b.opset >= 21 else kinds[:4])
+    kinds = (np.int8, np.uint8)
+    if b.opset >= 21 and b.chance(0.2):  # rejected
+        kinds = (np.int16, np.uint16)
+    kind = b.one_of(kinds)
     each = len(b.shape(x)) > 0 and b.opset >= 13 and b.chance(0.25)
     axis = b.integer(0, len(b.shape(x)) - 1) if each else None
     shape = (b.shape(x)[axis],) if each else ()
     zero = b.constant(np.asarray(b.random.integers(0, 21, shape), kind))
-    own = b.constant(np.asarray(b.random.choice((0.03125, 0.015625, 0.02), shape), np.float32))
+    own = b.constant(np.asarray(step_of(b, x) * b.random.choice((0.8, 1.0, 1.25), shape), np.float32))
     b.emit("DequantizeLinear", [b.emit("QuantizeLinear", [x, own, zero], axis=axis), own, zero], axis=axis)
 
 

@@ -47,6 +47,21 @@ size_t usersOf(const Expr &expr, NodeId of) {
   }));
 }
 
+/// Whether all that is computed from `first` is computed from `end`, but for what leads there.
+bool isOnlyWay(const Expr &expr, NodeId first, NodeId end) {
+  std::vector<bool> before(expr.result + 1); // on the way
+  const std::vector<NodeId> parts = expr.reachable(end);
+  const auto reads = [&](NodeId node) {
+    const ScalarNode &n = expr[node];
+    return std::any_of(n.args.begin(), n.args.begin() + n.count,
+                       [&](NodeId arg) { return before[arg]; });
+  };
+  for (const NodeId node : parts)
+    before[node] = node != end && (node == first || reads(node));
+  return std::ranges::none_of(expr.reachable(expr.result),
+                              [&](NodeId node) { return !contains(parts, node) && reads(node); });
+}
+
 /// The window of a function of the nearest integer; nothing if it is not of few integers, or not
 /// one with integers that bf16 has.
 std::optional<IntegerWindows> windowsOf(const std::function<double(double)> &function) {
@@ -164,7 +179,8 @@ std::optional<IntegerWindows> integerWindows(const Expr &expr, NodeId v) {
     if (!rounded && isRounded(expr, node, v))
       rounded = node;
     const std::vector<NodeId> cuts = expr.cuts(node);
-    if (!rounded || !contains(cuts, v) || (node != *rounded && !contains(cuts, *rounded)))
+    if (!rounded || !contains(cuts, v) || (node != *rounded && !contains(cuts, *rounded)) ||
+        !isOnlyWay(expr, *rounded, node))
       continue;
     if (auto windows = windowsOf(expr.functionOf(node, v))) {
       widest = *windows;

@@ -127,6 +127,18 @@ TEST(IntegerWindows, EndsWhereIntegersEnd) {
   EXPECT_EQ(windows->end, integers);
 }
 
+/// A comparison is 0 or 1, but what it compares is read besides.
+TEST(IntegerWindows, EndsBeforeTwoReaders) {
+  Expr expr = quantised(3, 0, 255);
+  const NodeId integers = expr.result;
+  const NodeId scaled = expr.binary(ScalarOp::Mul, integers, expr.constant(0.1));
+  const NodeId isZero = expr.binary(ScalarOp::Eq, scaled, expr.constant(0));
+  expr.result = expr.select(isZero, expr.constant(0.7), scaled);
+  const auto windows = integerWindows(expr, inputOf(expr));
+  ASSERT_TRUE(windows);
+  EXPECT_EQ(windows->end, integers);
+}
+
 TEST(IntegerWindows, LimitsComeLast) {
   Expr expr;
   const NodeId relu = expr.binary(ScalarOp::Max, expr.input(0), expr.constant(0));
