@@ -87,12 +87,27 @@ RowId withBeyond(GraphBuilder &graph, const Part &part, double value) {
                           graph.lanes());
 }
 
+/// A row times -1, without a function table.
+RowId negated(GraphBuilder &graph, RowId row, uint32_t used) {
+  VectorStep step;
+  step.alu1 = isa::Alu::Mul;
+  step.rhs1 = isa::Rhs1::Imm;
+  step.imm1 = -1;
+  return graph.vectorOnce(step, {row}, kNoRow, kNoRow, used);
+}
+
 /// Largest (or smallest) lane of the parts, in every lane. Lanes without elements are masked in the
 /// step that reduces them; where they may be NaN, in a step before. A minimum is the negated
 /// maximum of the negated lanes.
 RowId reduceLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &parts) {
   GraphBuilder &graph = lowering.graph;
   const bool smallest = alu == isa::Alu::Min;
+  if (smallest && lowering.fewTables) {
+    std::vector<Part> negatedParts;
+    for (const auto [row, used] : parts)
+      negatedParts.push_back({negated(graph, row, used), used});
+    return negated(graph, reduceLanes(lowering, isa::Alu::Max, negatedParts), 1);
+  }
   std::vector<RowId> full, partial;
   uint32_t lastUsed = graph.lanes();
   for (const auto [row, used] : parts)

@@ -71,6 +71,10 @@ public:
   RowId vectorOnce(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
 
   uint32_t table(const std::shared_ptr<const format::TableImage> &image);
+  /// Whether it has been added.
+  [[nodiscard]] bool hasTable(const format::TableImage &image) const {
+    return tableNumbers.contains({image.header, image.entries});
+  }
   uint32_t block(const WeightBlock &weights);
   /// The block by which the first `used` lanes of a row are its own; the others are zero.
   uint32_t identity(uint32_t used);

@@ -405,7 +405,10 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
       return !operands[input].isConstant() && !facts[input].fusable && !facts[input].broadcast;
     });
   std::string why;
-  auto plan = selectMap(expr, facts, lowering.tables, why);
+  HasTable hasTable;
+  if (lowering.fewTables)
+    hasTable = [&](const format::TableImage &image) { return graph.hasTable(image); };
+  auto plan = selectMap(expr, facts, lowering.tables, why, hasTable);
   if (!plan) {
     // Operand a cannot be a lane broadcast: spread them all.
     for (size_t k = 0; k < operands.size(); ++k)
@@ -413,7 +416,7 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
         rows[k] = lowering.materialise(rows[k]);
         facts[k].broadcast = false;
       }
-    plan = selectMap(expr, facts, lowering.tables, why);
+    plan = selectMap(expr, facts, lowering.tables, why, hasTable);
   }
   if (!plan)
     return lowering.fail(result.getDefiningOp(), "E0411",

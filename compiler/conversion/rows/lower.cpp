@@ -233,15 +233,17 @@ TensorLanes hostLanes(bool anything) {
   return {anything ? LaneValues::anything() : LaneValues::finite(), LaneValues::known(0)};
 }
 
-Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
-                           const ModelInfo &info, const LoweringOptions &options) {
-  registerRowLowering(*function.getContext());
+namespace {
+
+Outcome<Graph> lower(func::FuncOp function, const format::Geometry &geometry, const ModelInfo &info,
+                     const LoweringOptions &options, bool fewTables) {
   Problems problems;
   TableCache &tables = function.getContext()
                            ->getLoadedDialect<ir::SluiceDialect>()
                            ->getRegisteredInterface<SharedTables>()
                            ->tables;
   Lowering lowering(geometry, options.nominalProducts, options.trees, tables, problems);
+  lowering.fewTables = fewTables;
   lowering.elements = &info.values;
   lowering.numbers = &info.numbers;
   lowering.differences = options.differences;
@@ -289,6 +291,25 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
     fuseSteps(graph, lowering.merges);
   nameParts(graph);
   compact(graph);
+  return graph;
+}
+
+} // namespace
+
+Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
+                           const ModelInfo &info, const LoweringOptions &options) {
+  registerRowLowering(*function.getContext());
+  Outcome<Graph> graph = lower(function, geometry, info, options, /*fewTables=*/false);
+  const size_t tables = size_t{geometry.cores} * geometry.tables;
+  if (!graph || graph->tables.size() <= tables)
+    return graph;
+  // Cycles do not matter where the tables have no room.
+  LoweringOptions silent = options;
+  silent.notes = nullptr;
+  silent.lanes = nullptr;
+  if (Outcome<Graph> other = lower(function, geometry, info, silent, /*fewTables=*/true);
+      other && other->tables.size() <= tables)
+    return other;
   return graph;
 }
 

@@ -77,6 +77,7 @@ public:
 
   GraphBuilder graph;
   TableCache &tables;
+  bool fewTables = false; ///< steps that need no table are better, however many
   uint64_t macs = 0;
   const TreeShape trees;  ///< in which rows are merged
   TreesSeen treesSeen;    ///< so far

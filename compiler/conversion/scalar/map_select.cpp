@@ -103,11 +103,21 @@ struct Solution {
 /// Tables that a search does without.
 using Avoided = std::set<const format::TableImage *>;
 
+/// What tables cost.
+struct TablePrices {
+  unsigned ofNew = kTableCost;
+  const HasTable &hasTable; ///< those cost kTableCost; may be empty
+
+  [[nodiscard]] unsigned of(const format::TableImage &image) const {
+    return hasTable && hasTable(image) ? kTableCost : ofNew;
+  }
+};
+
 class Selector {
 public:
   Selector(const Expr &expr, const std::vector<MapOperand> &operands, TableCache &tables,
-           unsigned tableCost, const Avoided &avoided)
-      : expr(expr), operands(operands), tables(tables), tableCost(tableCost), avoided(avoided) {}
+           const TablePrices &prices, const Avoided &avoided)
+      : expr(expr), operands(operands), tables(tables), prices(prices), avoided(avoided) {}
 
   std::optional<MapPlan> run(std::string &why) {
     if (isLeaf(expr.result) && !isBroadcast(expr.result))
@@ -173,7 +183,7 @@ private:
   const Expr &expr;
   const std::vector<MapOperand> &operands;
   TableCache &tables;
-  const unsigned tableCost;
+  const TablePrices prices;
   const Avoided &avoided;
   std::map<NodeId, Solution> solutions;
   std::map<NodeId, unsigned> bestCost;
@@ -225,16 +235,17 @@ void Selector::behindTable(NodeId node, NodeId middle, const Match &match, Solut
       continue;
     const bool wholeChain = expr[cut].op == ScalarOp::Input;
     // What one step without arithmetic does cannot be beaten by more steps.
-    if (best.possible && bestCost[node] <= kStepCost + tableCost)
+    if (best.possible && bestCost[node] <= kStepCost + kTableCost)
       return;
     const TableCache::Entry &entry = tables.of(expr, middle, cut);
     if (!entry.image || avoided.contains(entry.image.get()))
       continue;
     Match withTable = match;
     withTable.table = entry.image;
-    withTable.cost += tableCost + (entry.exact ? 0 : kInexactCost);
+    const unsigned price = prices.of(*entry.image);
+    withTable.cost += price + (entry.exact ? 0 : kInexactCost);
     inFront(node, unrounded(cut), withTable, best); // a table rounds what it takes
-    if (wholeChain && entry.exact && !isBroadcast(cut))
+    if (wholeChain && entry.exact && !isBroadcast(cut) && (price == kTableCost || !prices.hasTable))
       return;
   }
 }
@@ -384,12 +395,13 @@ MapPlan Selector::plan() {
 
 /// What has fewer tables without one of those that `plan` has; nothing if none has.
 std::optional<MapPlan> withFewerTables(const Expr &expr, const std::vector<MapOperand> &operands,
-                                       TableCache &tables, const MapPlan &plan, Avoided &avoided) {
+                                       TableCache &tables, const HasTable &hasTable,
+                                       const MapPlan &plan, Avoided &avoided) {
   for (const auto &table : plan.tables) {
     Avoided more = avoided;
     more.insert(table.get());
     std::string ignored;
-    auto next = Selector(expr, operands, tables, kScarceTableCost, more).run(ignored);
+    auto next = Selector(expr, operands, tables, {kScarceTableCost, hasTable}, more).run(ignored);
     if (!next || next->tables.size() >= plan.tables.size())
       continue;
     avoided = std::move(more);
@@ -402,16 +414,17 @@ std::optional<MapPlan> withFewerTables(const Expr &expr, const std::vector<MapOp
 /// that is there anyway: |tanh x| as its own function, or from tanh x. Where a core has not enough,
 /// that is tried out.
 std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &operands,
-                               TableCache &tables, std::string &why) {
+                               TableCache &tables, std::string &why, const HasTable &hasTable) {
   Avoided avoided;
-  auto plan = Selector(expr, operands, tables, kTableCost, avoided).run(why);
+  const unsigned ofNew = hasTable ? kScarceTableCost : kTableCost;
+  auto plan = Selector(expr, operands, tables, {ofNew, hasTable}, avoided).run(why);
   if (!plan || plan->tables.size() <= kTables)
     return plan;
-  auto frugal = Selector(expr, operands, tables, kScarceTableCost, avoided).run(why);
+  auto frugal = Selector(expr, operands, tables, {kScarceTableCost, hasTable}, avoided).run(why);
   if (frugal && frugal->tables.size() < plan->tables.size())
     plan = std::move(frugal);
   while (plan->tables.size() > kTables) {
-    auto fewer = withFewerTables(expr, operands, tables, *plan, avoided);
+    auto fewer = withFewerTables(expr, operands, tables, hasTable, *plan, avoided);
     if (!fewer)
       break;
     plan = std::move(fewer);
@@ -422,11 +435,11 @@ std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &
 } // namespace
 
 std::optional<MapPlan> selectMap(const Expr &expr, const std::vector<MapOperand> &operands,
-                                 TableCache &tables, std::string &why) {
-  if (auto plan = covered(expr, operands, tables, why))
+                                 TableCache &tables, std::string &why, const HasTable &hasTable) {
+  if (auto plan = covered(expr, operands, tables, why, hasTable))
     return plan;
   std::string ignored;
-  return covered(splitCalls(expr, tables), operands, tables, ignored);
+  return covered(splitCalls(expr, tables), operands, tables, ignored, hasTable);
 }
 
 } // namespace sluice::rows

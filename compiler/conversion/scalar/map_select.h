@@ -60,10 +60,15 @@ private:
   std::map<std::string, Entry> entries;
 };
 
+/// Whether a program has a table already.
+using HasTable = std::function<bool(const format::TableImage &)>;
+
 /// Covers expr.result with as few and as short steps as it finds, by exact
 /// search with one best way per intermediate value. Nothing, and the operation
 /// at fault in `why`, if some operation is neither an instruction nor a table.
+/// With `hasTable`, tables are scarce: a new one costs as much as many steps.
 std::optional<MapPlan> selectMap(const Expr &expr, const std::vector<MapOperand> &operands,
-                                 TableCache &tables, std::string &why);
+                                 TableCache &tables, std::string &why,
+                                 const HasTable &hasTable = {});
 
 } // namespace sluice::rows

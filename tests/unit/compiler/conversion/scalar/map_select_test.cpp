@@ -112,6 +112,28 @@ TEST(MapSelect, ChainsOfUnaryFunctionsAreOneTable) {
   EXPECT_EQ(chain.plan->steps.size(), 1U);
 }
 
+/// 3 tanh(x) + 1 has a table of its own, unless tables are scarce and that of tanh is there.
+TEST(MapSelect, ScarceTablesAreShared) {
+  const auto plainTanh = select([](Expr &e) { return tanh(e, e.input(0)); });
+  const auto build = [](Expr &e) {
+    const NodeId t = tanh(e, e.input(0));
+    return e.binary(ScalarOp::Add, e.binary(ScalarOp::Mul, t, e.constant(3)), e.constant(1));
+  };
+  const auto alone = select(build);
+  ASSERT_TRUE(plainTanh.plan && alone.plan);
+  const format::TableImage known = *plainTanh.plan->tables[0];
+  EXPECT_NE(alone.plan->tables[0]->entries, known.entries);
+  Selected shared = alone;
+  TableCache tables;
+  shared.plan =
+      selectMap(shared.expr, {{}, {}, {}}, tables, shared.why,
+                [&](const format::TableImage &image) { return image.entries == known.entries; });
+  ASSERT_TRUE(shared.plan);
+  ASSERT_EQ(shared.plan->tables.size(), 1U);
+  EXPECT_EQ(shared.plan->tables[0]->entries, known.entries);
+  EXPECT_GT(shared.plan->steps.size(), alone.plan->steps.size());
+}
+
 TEST(MapSelect, PiecewiseLinearFunctionsAreOneStep) {
   const auto relu =
       select([](Expr &e) { return e.binary(ScalarOp::Max, e.input(0), e.constant(0)); });
