@@ -148,7 +148,7 @@ def is_within(found, exact, bound):
     nearest = beyond(exact)
     with np.errstate(all="ignore"):
         near = np.abs(found - nearest) <= bound
-    return near | (found == nearest) | (np.isnan(found) & ~np.isfinite(nearest)) | np.isinf(bound)
+    return near | (found == nearest) | (found == exact) | (np.isnan(found) & ~np.isfinite(nearest)) | np.isinf(bound)
 
 
 def compare_imported(graph, name, k, imported, exact, bound, unknown, verdict):

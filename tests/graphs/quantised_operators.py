@@ -36,9 +36,9 @@ def format_of(b, about, kind):
 
 
 def step_of(b, x):
-    """A scale as quantisers choose it: 127 steps are about three times the mean of |x|."""
+    """A scale as quantisers choose it: 127 steps are two to three times the mean of |x|."""
     mean = float(np.nanmean(np.abs(np.nan_to_num(b.value(x), posinf=0, neginf=0)))) or 1.0
-    return min(max(mean, 1e-3), 1e3) / b.one_of((32, 48, 64))
+    return min(max(mean, 1e-3), 1e3) / b.one_of((42, 52, 60))
 
 
 def quantised(b, x, kind=None):
@@ -138,10 +138,12 @@ def pooled(b, codes):
         raise Skip("no image")
     if b.chance(0.5):
         last = b.integer(0, 1)
-        return emit_codes(b, "QLinearGlobalAveragePool", codes.operands(), format_of(b, codes.step, codes.kind), MICROSOFT,
-                          channels_last=last)
+        count = int(np.prod(shape[1:-1] if last else shape[2:]))
+        return emit_codes(b, "QLinearGlobalAveragePool", codes.operands(), format_of(b, codes.step / count ** 0.5, codes.kind),
+                          MICROSOFT, channels_last=last)
     window = [min(b.integer(1, 3), extent) for extent in shape[2:]]
-    return emit_codes(b, "QLinearAveragePool", codes.operands(), format_of(b, codes.step, codes.kind), MICROSOFT,
+    return emit_codes(b, "QLinearAveragePool", codes.operands(),
+                      format_of(b, codes.step / float(np.prod(window)) ** 0.5, codes.kind), MICROSOFT,
                       kernel_shape=window, strides=[b.integer(1, w) for w in window])
 
 
