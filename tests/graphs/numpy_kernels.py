@@ -119,6 +119,16 @@ def instance_norm(node, operands):
     return [(y * scale.reshape(turned) + bias.reshape(turned)).astype(np.float32)]
 
 
+def dft(node, operands):
+    """The products of onnxruntime's transform of lengths that are no power of two overflow. The axis is 1."""
+    x, given = np.asarray(operands[0], np.float64), attributes(node)
+    sums = np.arange(x.shape[1] // 2 + 1 if given.get("onesided", 0) else x.shape[1])
+    angles = -2 * np.pi * np.outer(sums, np.arange(x.shape[1])) / x.shape[1]
+    with np.errstate(all="ignore"):
+        parts = [np.einsum("kn,bn->bk", part, x[..., 0]) for part in (np.cos(angles), np.sin(angles))]
+        return [np.stack(parts, -1).astype(np.float32)]
+
+
 def quantised_softmax(node, operands):
     """onnxruntime adds exponentials that it has rounded."""
     codes, scale, zero, out, shift = operands
@@ -133,7 +143,7 @@ def quantised_softmax(node, operands):
     return [np.clip(np.round(shares / np.float64(out)) + np.float64(shift), limits.min, limits.max).astype(shift.dtype)]
 
 
-KERNELS = {("", "HannWindow"): window_of(0.5, -0.5), ("", "HammingWindow"): window_of(25 / 46, -21 / 46),
+KERNELS = {("", "DFT"): dft, ("", "HannWindow"): window_of(0.5, -0.5), ("", "HammingWindow"): window_of(25 / 46, -21 / 46),
            ("", "BlackmanWindow"): window_of(0.42, -0.5, 0.08),
            ("com.microsoft", "GroupNorm"): group_norm,
            ("com.microsoft", "LayerNormalization"): layer_norm,

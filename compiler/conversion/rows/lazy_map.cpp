@@ -106,28 +106,47 @@ bool LazyMap::dependsOnConstantsOnly(NodeId node) const {
   return true;
 }
 
-std::vector<double> LazyMap::valuesOf(NodeId node, int64_t elements) const {
+std::vector<double> LazyMap::valuesOf(const Expr &of, NodeId node, int64_t elements) const {
   std::vector<double> values(elements), inputs(operands.size());
   for (int64_t i = 0; i < elements; ++i) {
     for (size_t k = 0; k < operands.size(); ++k)
       inputs[k] = operands[k].isConstant() ? operands[k].constant[i] : 0;
-    values[i] = expr.evaluate(node, inputs);
+    values[i] = of.evaluate(node, inputs);
   }
   return values;
+}
+
+/// Whether the sum of two constants is rounded about as little as the two. A number that is the
+/// same for all elements is not rounded, others are bf16.
+bool LazyMap::addsExactly(const Expr &of, NodeId one, NodeId other, NodeId sum,
+                          int64_t elements) const {
+  const auto rounding = [&](NodeId node) {
+    const std::vector<double> values = valuesOf(of, node, elements);
+    double most = 0;
+    for (const double value : values)
+      if (std::isfinite(value))
+        most = std::max(most, std::fabs(value));
+    return llvm::all_equal(values) || most == 0 ? 0 : std::ldexp(1.0, std::ilogb(most));
+  };
+  return rounding(sum) <= 2 * (rounding(one) + rounding(other));
 }
 
 /// Parts that depend on constants alone become one constant operand each, and a
 /// division by one a product with its reciprocal.
 void LazyMap::foldConstantParts(Lowering &lowering) {
   const int64_t elements = lowering.layoutOf(result).elements();
-  expr = reassociated(expr, [&](uint32_t input) { return operands[input].isConstant(); });
+  expr = reassociated(
+      expr, [&](uint32_t input) { return operands[input].isConstant(); },
+      [&](const Expr &of, NodeId one, NodeId other, NodeId sum) {
+        return addsExactly(of, one, other, sum, elements);
+      });
   Expr folded;
   std::vector<Operand> kept;
   std::map<NodeId, NodeId> made;
   const auto operandFor = [&](NodeId node) {
     const auto [it, inserted] = made.try_emplace(node);
     if (inserted) {
-      kept.push_back({{}, valuesOf(node, elements), {}, false, {}});
+      kept.push_back({{}, valuesOf(expr, node, elements), {}, false, {}});
       it->second = folded.input(static_cast<uint32_t>(kept.size() - 1));
     }
     return it->second;
@@ -184,7 +203,7 @@ void LazyMap::absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product
     const NodeId other = user.args[onLeft ? 1 : 0];
     if (user.count != 2 || other == current || !dependsOnConstantsOnly(other))
       break;
-    const std::vector<double> values = valuesOf(other, elements);
+    const std::vector<double> values = valuesOf(expr, other, elements);
     OutputAffine next = after;
     for (int64_t i = 0; i < elements; ++i) {
       double &scale = next.scale[i], &offset = next.offset[i];

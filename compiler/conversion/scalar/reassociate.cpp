@@ -18,8 +18,9 @@ struct Link {
 /// Rebuilds an expression; nodes of the new one that depend on constants alone are marked.
 class Reassociation {
 public:
-  Reassociation(const Expr &expr, const std::function<bool(uint32_t)> &isConstantInput)
-      : expr(expr), isConstantInput(isConstantInput), uses(expr.size()) {
+  Reassociation(const Expr &expr, const std::function<bool(uint32_t)> &isConstantInput,
+                const MayAdd &mayAdd)
+      : expr(expr), isConstantInput(isConstantInput), mayAdd(mayAdd), uses(expr.size()) {
     for (const NodeId node : expr.reachable(expr.result))
       for (unsigned i = 0; i < expr[node].count; ++i)
         ++uses[expr[node].args[i]];
@@ -47,6 +48,7 @@ public:
 private:
   const Expr &expr;
   const std::function<bool(uint32_t)> &isConstantInput;
+  const MayAdd &mayAdd;       ///< may be empty
   std::vector<unsigned> uses; ///< by node of the old expression
   Expr made;
 
@@ -74,14 +76,16 @@ private:
     return link;
   }
 
-  /// (inner's value with its constant) with another constant.
-  NodeId sum(const Link &inner, const Link &outer, NodeId constant) {
+  /// (inner's value with its constant) with another constant; nothing if they stay apart.
+  std::optional<NodeId> sum(const Link &inner, const Link &outer, NodeId constant) {
     // The inner constant's sign where the outer link has added or subtracted the inner sum.
     const bool innerIsMinus = inner.constantIsMinus != outer.subtracted;
     const bool valueIsMinus = inner.subtracted != outer.subtracted;
     const NodeId zero = made.constant(0);
     NodeId total = made.binary(innerIsMinus ? ScalarOp::Sub : ScalarOp::Add, zero, inner.constant);
     total = made.binary(outer.constantIsMinus ? ScalarOp::Sub : ScalarOp::Add, total, constant);
+    if (mayAdd && !mayAdd(made, inner.constant, constant, total))
+      return std::nullopt;
     return valueIsMinus ? made.binary(ScalarOp::Sub, total, inner.value)
                         : made.binary(ScalarOp::Add, inner.value, total);
   }
@@ -89,8 +93,9 @@ private:
 
 } // namespace
 
-Expr reassociated(const Expr &expr, const std::function<bool(uint32_t)> &isConstant) {
-  return Reassociation(expr, isConstant).run();
+Expr reassociated(const Expr &expr, const std::function<bool(uint32_t)> &isConstant,
+                  const MayAdd &mayAdd) {
+  return Reassociation(expr, isConstant, mayAdd).run();
 }
 
 } // namespace sluice::rows

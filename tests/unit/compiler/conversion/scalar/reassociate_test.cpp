@@ -40,6 +40,22 @@ TEST(Reassociate, SumsOfEverySign) {
         }
 }
 
+TEST(Reassociate, KeepsConstantsApartThatMayNotBeAdded) {
+  Expr expr;
+  expr.result = expr.binary(ScalarOp::Sub, expr.binary(ScalarOp::Add, expr.input(0), expr.input(1)),
+                            expr.input(2));
+  const std::vector<double> inputs = {3, 5, 7, 11, 13};
+  double sum = 0;
+  const Expr other =
+      reassociated(expr, isConstant, [&](const Expr &of, NodeId, NodeId, NodeId both) {
+        sum = of.evaluate(both, inputs);
+        return false;
+      });
+  EXPECT_EQ(sum, -2);
+  EXPECT_EQ(operations(other), 2U);
+  EXPECT_EQ(other.evaluate(other.result, inputs), 1);
+}
+
 TEST(Reassociate, ProductsAndLongChains) {
   Expr expr;
   const NodeId x = expr.input(0);
