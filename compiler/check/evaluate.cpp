@@ -289,7 +289,26 @@ std::vector<Spread> Evaluator::run(const Tensors &arguments) {
       tap(argument, spread);
     values[argument] = std::move(spread);
   }
-  return runBlock(block, std::move(values), true);
+  std::vector<Spread> results = runBlock(block, std::move(values), true);
+  if (facts.movesElements)
+    llvm::for_each(results, [&](Spread &result) { moveElements(result); });
+  return results;
+}
+
+/// The layout may move the elements of a result before they leave, as it does before operations.
+void Evaluator::moveElements(Spread &result) const {
+  for (size_t variant = 1; variant < result.variants.size(); ++variant) {
+    Shared &tensor = result.variants[variant];
+    if (isFinite(*tensor))
+      continue;
+    if (isMixing(roundings[variant - 1])) {
+      Tensor mixed(tensor->shape);
+      makeNaN(mixed);
+      tensor = shared(std::move(mixed));
+    } else if (roundings[variant - 1].direction() == Rounding::Direction::Up) {
+      tensor = withoutInfinities(result, variant, 0);
+    }
+  }
 }
 
 Spread Evaluator::constant(Operation &op) {

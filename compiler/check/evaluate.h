@@ -79,6 +79,7 @@ private:
   Spread quantise(mlir::Operation &op, const std::vector<Spread> &operands);
   void addUnrounded(mlir::Operation &op, const std::vector<Spread> &operands, Spread &result);
   Spread constant(mlir::Operation &op);
+  void moveElements(Spread &result) const;
   [[nodiscard]] bool isUnspecified(mlir::Operation &op, const std::vector<Spread> &operands) const;
 
   mlir::FunctionOpInterface function;
