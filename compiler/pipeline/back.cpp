@@ -12,6 +12,7 @@
 #include "compiler/conversion/model/to_core.h"
 #include "compiler/pipeline/host_arrays.h"
 #include "compiler/pipeline/option_words.h"
+#include "compiler/support/lack.h"
 #include "compiler/target/core_program.h"
 #include "compiler/target/save_state.h"
 #include "runtime/format/program_file.h"
@@ -183,8 +184,12 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
     result.plannedCycles = static_cast<uint64_t>(plan.timing->spaced);
   result.stopped = plan.stopped;
   result.interrupted = plan.interrupted;
-  if (!planned)
+  if (!planned) {
+    if (areFor<LacksMemory>(problems) && areFor<LacksMemory>(made.lacking) &&
+        lackOf(made.lacking) < lackOf(problems))
+      problems = std::move(made.lacking);
     return false;
+  }
   forms.clear();
   result.explanation = std::move(plan.explanation);
   const bool isMeasured =

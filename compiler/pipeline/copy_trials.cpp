@@ -43,6 +43,7 @@ std::optional<layout::Trial> CopyTrials::run(mlir::FunctionOpInterface copy,
   Compilation made;
   made.result.program.geometry = geometry;
   made.problems = std::move(forms.problems);
+  made.lacking = std::move(forms.lacking);
   const CompileResult &result = made.result;
   const bool compiled =
       !forms.forms.empty() && runBack(conversion::programsOf(forms.forms), options, made);

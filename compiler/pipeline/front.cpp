@@ -80,8 +80,8 @@ public:
   Front(const CompileOptions &options, ImportOnce &imported, const format::Geometry &geometry,
         Compilation &made, Repairs *repairs)
       : options(options), imported(imported), geometry(geometry), result(made.result),
-        problems(made.problems), repairs(repairs), context(*imported.context()),
-        handler(&context, [this](mlir::Diagnostic &diagnostic) {
+        problems(made.problems), lacking(made.lacking), repairs(repairs),
+        context(*imported.context()), handler(&context, [this](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
             errors.push_back(diagnostic.str());
         }) {}
@@ -129,6 +129,7 @@ public:
     note(found.notes);
     llvm::append_range(problems, found.problems);
     result.exactNodes = std::move(found.exactNodes);
+    lacking = std::move(found.lacking);
     if (options.stage == Stage::Rows) {
       for (const auto &form : found.forms)
         result.text += printed(*form);
@@ -155,6 +156,7 @@ private:
   const format::Geometry &geometry;
   CompileResult &result;
   Problems &problems;
+  Problems &lacking;
   Repairs *repairs; ///< may be null
   mlir::MLIRContext &context;
   std::vector<std::string> errors;

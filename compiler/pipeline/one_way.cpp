@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/rows/transport.h"
 #include "compiler/pipeline/back.h"
 #include "compiler/pipeline/choices.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/pipeline/input_axes.h"
 #include "compiler/pipeline/stored_constants.h"
+#include "compiler/support/lack.h"
 #include "compiler/support/suggestion.h"
 #include "runtime/format/targets.h"
 
@@ -22,7 +22,8 @@ namespace {
 /// Returns whether the phases reach options.stage.
 bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *repairs,
                Compilation &made) {
-  auto &[result, problems, verdict] = made;
+  CompileResult &result = made.result;
+  Problems &problems = made.problems;
   const auto target = options.geometry
                           ? std::variant<format::Geometry, format::FileProblem>(*options.geometry)
                           : format::loadTarget(options.target);
@@ -136,9 +137,7 @@ private:
     const Way way{other.compiles(), other.is<Lacks>(),
                   other.result.steps ? other.result.steps->together : 0};
     const bool closer =
-        other.is<Lacks>() && best.is<Lacks>() && !other.result.memory.empty() &&
-        !best.result.memory.empty() &&
-        plan::distanceOf(other.result.memory) < plan::distanceOf(best.result.memory);
+        other.is<Lacks>() && best.is<Lacks>() && lackOf(other.problems) < lackOf(best.problems);
     if (closer)
       for (Problem &problem : other.problems)
         problem.notes.insert(problem.notes.begin(), nameOf(how, other.result));

@@ -69,6 +69,24 @@ class Memories(Refusal):
              help: use a target with more weight blocks or more cores
             """, layers(32, 32))
 
+    def test_weight_blocks_of_a_form_that_is_not_planned(self):
+        """One step at a time lacks no less: the message is that of the first form, which is not planned."""
+        numbers = np.random.default_rng(1)
+        weights = [models.constant(name, numbers.standard_normal(shape).astype(np.float32))
+                   for name, shape in (("W0", (640, 128, 3)), ("W1", (64, 640, 1)))]
+        nodes = [helper.make_node("Conv", ["x", "W0"], ["h"], name="conv0", pads=[1, 1]), helper.make_node("Relu", ["h"], ["a"]),
+                 helper.make_node("Conv", ["a", "W1"], ["y"], name="conv1")]
+        self.compile_refused(TOO_BIG, """
+            error[E0401]: the model does not fit c2b8: its weights need at least 4480 weight blocks, 384 more than the 4096 of all cores
+              --> m.onnx
+             note: node 0 'conv0' (Conv) needs at least 3840 weight blocks
+             note: node 2 'conv1' (Conv) needs at least 640 weight blocks
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "weight_blocks": 4096 or more instead of 2048 in a target file
+             help: use a target with more weight blocks or more cores
+            """, models.model(nodes, [models.tensor("x", 1, 128, 4)], [models.tensor("y", 1, 64, 4)], weights),
+                             flags=["--fit-seconds", "0"])
+
     def test_inbox_rows(self):
         self.too_small("inbox_rows", 8, """
             error[E0402]: the model does not fit small: core 0 needs 17 inbox rows, 9 more than its 8
@@ -232,9 +250,10 @@ class Memories(Refusal):
         # An accumulator does not hold the sum of so many elements, and its parts do not fit.
         mean = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0])
         self.compile_refused(TOO_BIG, """
-            error[E0402]: the model does not fit c2b8: its inputs need 65536 inbox rows, 64512 more than its 1024
+            error[E0402]: the model does not fit c2b8: its inputs need 8192 inbox rows, 7168 more than its 1024
               --> m.onnx
-             note: input 'x' needs 65536 rows
+             note: the 8 steps of 'x' (axis 1) do not fit unrolled; the program runs 8 times, 1 step each
+             note: input 'x' needs 8192 rows
              note: no preset target and no target with one larger memory has room
              help: use a target with more inbox rows or more lanes
             """, models.model([mean], [models.tensor("x", 65536, 8)], [models.tensor("y", 1, 8)]), flags=LONG)

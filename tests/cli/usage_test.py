@@ -285,8 +285,9 @@ class TooManyRows(Refusal):
                              [models.tensor("x", 1, 8)], [models.tensor("y", 1 << 22, 8)],
                              [models.constant("s", models.np.int64([1 << 22, 8]))])
         self.compile_refused(4, """
-            error[E0402]: the model does not fit c2b8: a tensor has 4194304 rows of 8 lanes, allowed: 262144
+            error[E0402]: the model does not fit c2b8: a tensor has 524288 rows of 8 lanes, allowed: 262144
               --> m.onnx: node 0 "grow" (Expand)
+             note: the 8 steps of 'x' (axis 1) do not fit unrolled; the program runs 8 times, 1 step each
              note: no other target was tried: the search ended after 0 s (--fit-seconds)
             """, proto, flags=("--fit-seconds", "0"))
 

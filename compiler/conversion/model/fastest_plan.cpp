@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/loops/loop_plan.h"
-#include "compiler/conversion/plan/report/fit.h"
+#include "compiler/support/lack.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::conversion {
@@ -116,11 +116,8 @@ private:
   /// Of forms without a plan the first one is told of, but where only memory is missing the one
   /// that needs the least beyond what there is of it.
   void lookAt(const Problems &why, std::vector<plan::MemoryUse> use, bool first) {
-    const auto isMemory = [](const Problems &problems) {
-      return std::ranges::all_of(problems, &Problem::isFor<LacksMemory>);
-    };
-    if (!first && (!isMemory(why) || !isMemory(closest) ||
-                   plan::distanceOf(use) >= plan::distanceOf(closestUse)))
+    if (!first && (!areFor<LacksMemory>(why) || !areFor<LacksMemory>(closest) ||
+                   lackOf(why) >= lackOf(closest)))
       return;
     closest = why;
     closestUse = std::move(use);

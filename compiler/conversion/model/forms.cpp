@@ -22,6 +22,7 @@
 #include "compiler/conversion/rows/short_chains.h"
 #include "compiler/conversion/rows/weight_bound.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/support/lack.h"
 #include "compiler/transforms/passes.h"
 
 using namespace mlir;
@@ -91,6 +92,12 @@ private:
   }
 };
 
+/// Keeps the problems of the graph that comes closer to fitting; none: nothing is known of one.
+void keepCloser(const Problems &other, Problems &closest) {
+  if (!other.empty() && (closest.empty() || lackOf(other) < lackOf(closest)))
+    closest = other;
+}
+
 class Forms {
 public:
   Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model)
@@ -152,7 +159,8 @@ public:
     std::set<int64_t> exactNodes;
     if (!late || late->empty())
       exactNodes = differences.exactNodes();
-    return {std::move(forms), std::move(notes), std::move(problems), std::move(exactNodes)};
+    return {std::move(forms), std::move(notes), std::move(problems), std::move(exactNodes),
+            std::move(lacking)};
   }
 
 private:
@@ -161,7 +169,7 @@ private:
   const rows::ModelInfo &model;
   rows::ValueNumbers numbers; ///< of a quantised network
   Problems problems;
-  Problems lacking; ///< of the first graph that certainly does not fit
+  Problems lacking; ///< of the graph that comes closest to fitting, of those that cannot fit
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
 
@@ -279,11 +287,10 @@ private:
   /// memory are left out.
   void addRowByRow(rows::Graph graph, Trees trees, const Problems &lacks) {
     std::optional<rows::Graph> reordered = rows::longestWayFirst(graph);
+    keepCloser(lacks, lacking);
     if (lacks.empty()) {
       add(rows::straightLine(std::move(graph)));
       addTrees(std::move(trees));
-    } else if (lacking.empty()) {
-      lacking = lacks;
     }
     if (!reordered || (!lacks.empty() && !Bound(*reordered).lacking.empty()))
       return;
@@ -346,6 +353,9 @@ ModelForms formsOf(ModuleOp module, const format::Geometry &geometry, const rows
     ModelForms others = Forms(*copy, geometry, model).run(onlyLoops);
     for (OwningOpRef<rows::ProgramOp> &form : others.forms)
       found.forms.push_back(std::move(form));
+    keepCloser(others.lacking, found.lacking);
+    if (areFor<LacksMemory>(found.problems) && areFor<LacksMemory>(others.problems))
+      keepCloser(others.problems, found.problems);
     std::erase_if(found.exactNodes,
                   [&](int64_t node) { return !others.exactNodes.contains(node); });
   }

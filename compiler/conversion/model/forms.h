@@ -26,6 +26,8 @@ struct ModelForms {
   Problems problems;              ///< at least one if there is no form
   /// The nodes that round to the integers of ONNX in all programs, by their index.
   std::set<int64_t> exactNodes;
+  /// Forms are left out if no plan of theirs fits: the problems of the one that comes closest.
+  Problems lacking = {};
 };
 
 /// Returns the forms of the function `main` of a module. With `onlyLoops` there is none but loops,

@@ -161,18 +161,6 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   return use;
 }
 
-double distanceOf(const std::vector<MemoryUse> &use) {
-  std::map<std::string_view, double> lacking; // by memory, of the core that lacks most
-  for (const MemoryUse &one : use)
-    if (one.used > one.capacity)
-      lacking[one.memory] = std::max(lacking[one.memory], static_cast<double>(one.used) /
-                                                              static_cast<double>(one.capacity));
-  double distance = 1;
-  for (const auto &[memory, times] : lacking)
-    distance *= times;
-  return distance;
-}
-
 std::string excessText(const std::vector<MemoryUse> &use) {
   const auto first =
       std::find_if(use.begin(), use.end(), [](const auto &one) { return one.used > one.capacity; });

@@ -21,10 +21,6 @@ std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Work &work,
 /// The instruction memories.
 std::vector<MemoryUse> instructionUse(const rows::Graph &graph, const Schedule &schedule);
 
-/// How far a plan is from fitting: how many times larger each memory that it lacks would have to
-/// be, multiplied. 1 where it fits.
-double distanceOf(const std::vector<MemoryUse> &use);
-
 /// "needs 70 inbox rows, there are 64": of the first memory that overflows; empty if none does.
 std::string excessText(const std::vector<MemoryUse> &use);
 

@@ -1,0 +1,12 @@
+// How far a model is from fitting, by its problems.
+#pragma once
+
+#include "compiler/support/problem_fwd.h"
+
+namespace sluice {
+
+/// Returns how many times larger each memory that problems lack would have to be, multiplied. 1 if
+/// they lack none.
+double lackOf(const Problems &problems);
+
+} // namespace sluice
