@@ -82,7 +82,7 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
       {choice, {}, {}, {}}, std::move(*program), std::move(*map), {}, positionsOf(original)};
   std::vector<plan::MemoryUse> &use = candidate.trial.use;
   use = dataUse(candidate.program, candidate.map);
-  if (instructions == Instructions::IfTheyMatter && exceedsOthers(use))
+  if (instructions == Instructions::IfTheyMatter && !fitsAll(use))
     return candidate;
   auto lists = emitLists(candidate.program, candidate.map, choice);
   if (!lists)
