@@ -94,6 +94,7 @@ private:
       const double magnitude = std::fabs(divides ? 1 / value : value);
       least = magnitude < least ? magnitude : std::isnan(magnitude) ? 0 : least;
       scale.hasOneSign &= std::signbit(value) == std::signbit(values.front());
+      scale.isUniform &= value == values.front();
     }
     scale.least *= least;
   }

@@ -12,6 +12,7 @@ struct MapScale {
   /// The smallest magnitude of a product of one element of each factor; 0 if it is not known.
   double least = 1;
   bool hasOneSign = true;  ///< all elements of each factor have the same sign
+  bool isUniform = true;   ///< all elements of each factor are equal
   bool mayBeAffine = true; ///< in one operand that is not constant
 };
 

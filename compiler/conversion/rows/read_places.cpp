@@ -31,8 +31,9 @@ class Follower {
 public:
   explicit Follower(ConstantValues &constants) : constants(constants) {}
 
-  std::vector<ReadPlaces> run(Value value, const std::vector<int64_t> &read) {
-    std::vector<ReadPlaces> all(1);
+  WaysToRead run(Value value, const std::vector<int64_t> &read) {
+    WaysToRead ways{std::vector<ReadPlaces>(1)};
+    std::vector<ReadPlaces> &all = ways.places;
     for (const int64_t element : read)
       all[0].push_back(ElementAt{value, element});
     double least = 1;
@@ -42,6 +43,7 @@ public:
         if (!scale.mayBeAffine)
           break;
         least *= scale.hasOneSign ? scale.least : 0;
+        ways.areScaledAlike &= scale.isUniform;
         value = followed(map);
       } else if (llvm::isa<ir::ViewInterface>(op) && op->getNumOperands() == 1) {
         value = op->getOperand(0);
@@ -55,7 +57,7 @@ public:
       all.push_back(std::move(next));
     }
     const bool known = least >= kLeastWeight && areDistinct(all.back());
-    return known ? std::move(all) : std::vector<ReadPlaces>();
+    return known ? std::move(ways) : WaysToRead();
   }
 
 private:
@@ -158,8 +160,7 @@ private:
 
 } // namespace
 
-std::vector<ReadPlaces> readPlaces(Value value, const std::vector<int64_t> &read,
-                                   ConstantValues &constants) {
+WaysToRead waysToRead(Value value, const std::vector<int64_t> &read, ConstantValues &constants) {
   return Follower(constants).run(value, read);
 }
 

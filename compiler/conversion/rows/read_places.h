@@ -19,10 +19,16 @@ struct ElementAt {
 /// One entry for each element that a product reads; nothing for elements that are constants.
 using ReadPlaces = std::vector<std::optional<ElementAt>>;
 
-/// Returns each way in which lowering may have the elements `read` of `value` in rows: as they
-/// are, as elements before views, or before maps whose factors it multiplies with the weights.
-/// Returns nothing if such a factor may be zero or change a sign, or if elements may be the same.
-std::vector<ReadPlaces> readPlaces(mlir::Value value, const std::vector<int64_t> &read,
-                                   ConstantValues &constants);
+/// The ways in which lowering may have elements in rows.
+struct WaysToRead {
+  std::vector<ReadPlaces> places; ///< by way; none if nothing is known
+  bool areScaledAlike = true;     ///< each way multiplies all weights with one factor
+};
+
+/// Returns the ways in which lowering may have the elements `read` of `value`: as they are, as
+/// elements before views, or before maps whose factors it multiplies with the weights. Returns none
+/// if such a factor may be zero or change a sign, or if elements may be the same.
+WaysToRead waysToRead(mlir::Value value, const std::vector<int64_t> &read,
+                      ConstantValues &constants);
 
 } // namespace sluice::rows

@@ -1,7 +1,9 @@
 // A block has a line of weights for each output lane. Where lines are equal, the signs of their
 // weights are, but for the sign of the factor behind the product, which is one for an output lane.
-// So a function stores at least as many lines as its weights have patterns of signs. Of each
-// product the bound looks at one position of the result.
+// So a function stores at least as many lines as its weights have patterns of signs. Few lanes have
+// few of these. If no factor differs from lane to lane, equal lines have equal ratios too, to the
+// precision of bf16, and patterns of ratios are counted. Of each product the bound looks at one
+// position of the result.
 #include "compiler/conversion/rows/weight_bound.h"
 
 #include <algorithm>
@@ -28,6 +30,12 @@ using Lines = llvm::DenseSet<uint64_t>; ///< hashes of patterns
 /// Weights that the bound looks at, so that it takes a fraction of a second.
 constexpr int64_t kMostWeights = int64_t{1} << 26;
 
+/// Mixes a number into a hash.
+void mix(uint64_t &hash, uint64_t number) {
+  hash = (hash + number) * 0x9E3779B97F4A7C15;
+  hash ^= hash >> 29;
+}
+
 /// The pattern of a line of weights, lane by lane.
 class Pattern {
 public:
@@ -36,22 +44,41 @@ public:
     unknown |= !zero && !(std::fabs(weight) >= kLeastWeight);
     if (zero)
       return;
-    const bool negative = std::signbit(weight);
     if (count++ == 0)
-      first = negative;
-    hash =
-        (hash + static_cast<uint64_t>(2 * lane + (negative == first ? 1 : 2))) * 0x9E3779B97F4A7C15;
-    hash ^= hash >> 29;
+      first = weight;
+    mix(signs, static_cast<uint64_t>(2 * lane + (std::signbit(weight) == std::signbit(first))));
+    if (count > 1 && count <= kRatios)
+      addRatio(std::fabs(weight / first));
   }
 
   /// Lines of one weight are left out: there are few.
   [[nodiscard]] bool counts() const { return !unknown && count > 1; }
-  [[nodiscard]] uint64_t value() const { return hash >> 1; }
+  [[nodiscard]] bool countsByRatios() const { return counts() && distinct; }
+  [[nodiscard]] uint64_t ofSigns() const { return signs >> 1; }
+  [[nodiscard]] uint64_t ofRatios() const {
+    uint64_t both = signs;
+    mix(both, ratios);
+    return both >> 1;
+  }
 
 private:
-  uint64_t hash = 0;
-  int64_t count = 0;
-  bool first = false, unknown = false;
+  /// Weights of a line whose ratios to its first weight are looked at.
+  static constexpr int64_t kRatios = 8;
+  /// Four roundings to bf16, each by 2^-8 of a number, change a ratio by less than this share.
+  static constexpr float kRounding = 1.0F / 60;
+
+  uint64_t signs = 0, ratios = 0; ///< hashes
+  int64_t count = 0;              ///< of the weights that are not zero
+  float first = 0;
+  bool unknown = false;
+  bool distinct = true; ///< no ratio is so close to a power of 2 that it may be below or above
+
+  void addRatio(float ratio) {
+    int exponent = 0;
+    const float fraction = std::frexp(ratio, &exponent); // in [0.5, 1)
+    distinct &= fraction > 0.5F * (1 + kRounding) && fraction < 1 - kRounding;
+    mix(ratios, static_cast<uint64_t>(exponent + 1024));
+  }
 };
 
 /// The weights of a product at one position of its result.
@@ -69,17 +96,14 @@ public:
       : function(function), lanes(lanes), reads(function, constants) {}
 
   WeightBound run() {
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (const auto position = positionOf(op))
+        addLines(*position, ir::nodeOf(op.getLoc()));
+    const Count &most = byRatios.lines > bySigns.lines ? byRatios : bySigns;
     WeightBound bound;
-    uint64_t lines = 0;
-    for (Operation &op : function.getBody().front().without_terminator()) {
-      const auto position = positionOf(op);
-      const uint64_t more = position ? newLines(*position) : 0;
-      if (more == 0)
-        continue;
-      lines += more;
-      bound.products.push_back({ir::nodeOf(op.getLoc()), static_cast<double>(more) / lanes});
-    }
-    bound.blocks = (lines + lanes - 1) / lanes;
+    for (const auto &[node, lines] : most.products)
+      bound.products.push_back({node, static_cast<double>(lines) / lanes});
+    bound.blocks = (most.lines + lanes - 1) / lanes;
     std::ranges::sort(bound.products, [](const ProductBlocks &a, const ProductBlocks &b) {
       return std::pair(b.blocks, a.node.index) < std::pair(a.blocks, b.node.index);
     });
@@ -91,8 +115,31 @@ private:
   const uint32_t lanes;
   ConstantValues constants;
   const CertainReads reads;
-  Lines seen;                  ///< of the products before, however their rows are grouped
-  int64_t left = kMostWeights; ///< that may be looked at
+  int64_t left = kMostWeights; ///< weights that may be looked at
+
+  /// Lines of the products so far, by one kind of pattern.
+  struct Count {
+    Lines seen;         ///< however the rows of a product are grouped
+    uint64_t lines = 0; ///< in the groupings that have the fewest
+    std::vector<std::pair<NodeRef, uint64_t>> products;
+
+    /// Adds the lines of a product, by grouping.
+    void add(const std::vector<Lines> &groupings, const NodeRef &node) {
+      std::optional<uint64_t> fewest;
+      for (const Lines &one : groupings) {
+        const auto more = static_cast<uint64_t>(
+            llvm::count_if(one, [&](uint64_t line) { return !seen.contains(line); }));
+        fewest = std::min(fewest.value_or(more), more);
+      }
+      for (const Lines &one : groupings)
+        seen.insert(one.begin(), one.end());
+      if (fewest.value_or(0) == 0)
+        return;
+      lines += *fewest;
+      products.emplace_back(node, *fewest);
+    }
+  };
+  Count bySigns, byRatios;
 
   /// Nothing if the operation is no product with constant weights, or if its weights may be
   /// rows, or each index of a batch may have its own.
@@ -146,25 +193,20 @@ private:
     return position;
   }
 
-  /// Lines that no product before has, in the grouping that has the fewest.
-  uint64_t newLines(const Position &position) {
-    std::optional<uint64_t> fewest;
-    Lines all;
+  void addLines(const Position &position, const NodeRef &node) {
+    std::vector<Lines> signs, ratios; // by grouping
     std::vector<Group> last;
-    for (const ReadPlaces &places : readPlaces(position.operand, position.read, constants)) {
+    const WaysToRead ways = waysToRead(position.operand, position.read, constants);
+    for (const ReadPlaces &places : ways.places) {
       std::vector<Group> groups = groupsOf(places);
       if (groups == last)
         continue;
-      const Lines lines = linesOf(position, groups);
-      uint64_t more = 0;
-      for (const uint64_t line : lines)
-        more += !seen.contains(line);
-      fewest = std::min(fewest.value_or(more), more);
-      all.insert(lines.begin(), lines.end());
+      addLines(position, groups, signs.emplace_back(), ratios.emplace_back());
       last = std::move(groups);
     }
-    seen.insert(all.begin(), all.end());
-    return fewest.value_or(0);
+    bySigns.add(signs, node);
+    if (ways.areScaledAlike)
+      byRatios.add(ratios, node);
   }
 
   /// Elements in one row: the lane of each, and its index in Position::sums.
@@ -194,9 +236,9 @@ private:
     return groups;
   }
 
-  static Lines linesOf(const Position &position, const std::vector<Group> &groups) {
+  static void addLines(const Position &position, const std::vector<Group> &groups, Lines &signs,
+                       Lines &ratios) {
     constexpr size_t kTogether = 64; // features, whose weights the cache holds
-    Lines lines;
     for (size_t from = 0; from < position.features.size(); from += kTogether) {
       const size_t count = std::min(kTogether, position.features.size() - from);
       for (const Group &group : groups) {
@@ -205,12 +247,14 @@ private:
           for (size_t i = 0; i < count; ++i)
             patterns[i].add(lane,
                             position.weights[position.features[from + i] + position.sums[index]]);
-        for (size_t i = 0; i < count; ++i)
-          if (patterns[i].counts())
-            lines.insert(patterns[i].value());
+        for (const Pattern &pattern : llvm::ArrayRef(patterns).take_front(count)) {
+          if (pattern.counts())
+            signs.insert(pattern.ofSigns());
+          if (pattern.countsByRatios())
+            ratios.insert(pattern.ofRatios());
+        }
       }
     }
-    return lines;
   }
 };
 

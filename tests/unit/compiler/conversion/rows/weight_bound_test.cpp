@@ -92,6 +92,40 @@ TEST(WeightBound, CountsEqualWeightsOnce) {
   expect(function(16, product("%y", "%x", 16, 24, negated), 24), 1, 2);
 }
 
+/// Eight lanes have 128 patterns of signs, which are 16 blocks.
+TEST(WeightBound, CountsLinesOfEqualSignsByTheirRatios) {
+  const auto wide = [](int row, int column) { return noise(row, column) * noise(column, row); };
+  const std::string text = function(8, product("%y", "%x", 8, 512, wide), 512);
+  const Model model(text);
+  ASSERT_TRUE(model.graph);
+  const uint64_t bound = weightBound(model.main(), 8).blocks;
+  EXPECT_EQ(stored(model), 64U);
+  EXPECT_GT(bound, 32U);
+  EXPECT_LE(bound, 64U);
+}
+
+/// What rounding to bf16 changes of a ratio makes no other pattern.
+TEST(WeightBound, CountsEqualRatiosOnce) {
+  const auto rounded = [](int row, int column) {
+    const int copy = column / 64;
+    return noise(row, column % 64) * (1 + copy) * (1 + 0.003 * (row % 2));
+  };
+  const auto once = [](int row, int column) { return noise(row, column % 64); };
+  const Model model(function(8, product("%y", "%x", 8, 512, rounded), 512)),
+      equal(function(8, product("%y", "%x", 8, 512, once), 512));
+  EXPECT_LE(weightBound(model.main(), 8).blocks, 8U);
+  EXPECT_EQ(stored(equal), 8U);
+}
+
+TEST(WeightBound, CountsNoRatiosBehindFactorsThatDiffer) {
+  const auto wide = [](int row, int column) { return noise(row, column) * noise(column, row); };
+  const auto positive = [](int, int column) { return 1 + column; };
+  const std::string then = product("%y", "%h", 8, 512, wide);
+  EXPECT_LE(
+      weightBound(Model(function(8, scaled("%h", "%x", 8, positive) + then, 512)).main(), 8).blocks,
+      16U);
+}
+
 TEST(WeightBound, CountsNoZeros) {
   const auto diagonal = [](int row, int column) {
     return row / 8 == column / 8 ? noise(row, column) : 0;
