@@ -19,6 +19,7 @@
 #include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/longest_way.h"
 #include "compiler/conversion/rows/program_ops.h"
+#include "compiler/conversion/rows/row_bound.h"
 #include "compiler/conversion/rows/short_chains.h"
 #include "compiler/conversion/rows/weight_bound.h"
 #include "compiler/dialect/sluice/operations.h"
@@ -56,6 +57,14 @@ bool mergeMaps(ModuleOp module) {
   return succeeded(passes.run(module));
 }
 
+/// Graphs of fewer beats are planned even if they certainly do not fit. That takes little time, and
+/// the problem then names the cores.
+constexpr uint64_t kAlwaysPlanned = 8192;
+
+/// Functions whose products take fewer beats become rows even if these certainly do not fit. That
+/// takes a part of a second, and the problem then names all rows that are stored at once.
+constexpr uint64_t kAlwaysLowered = 32768;
+
 /// Whether the planner may find memory for a graph, and what to say if it cannot.
 struct Bound {
   bool mayFit = false;
@@ -74,10 +83,6 @@ struct Bound {
   }
 
 private:
-  /// Graphs of fewer beats are planned even if they certainly do not fit. That takes little time,
-  /// and the problem then names the cores.
-  static constexpr uint64_t kAlwaysPlanned = 8192;
-
   static rows::Graph inAdvance(const rows::Graph &graph) { return plan::workAhead(graph, false); }
 
   /// If one instruction cannot read the rows of a reduction, the planner reduces them in pairs.
@@ -118,21 +123,21 @@ public:
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       rows::TreesSeen seen;
-      auto graph = rows::lowerToRows(
-          main, geometry, named(main),
-          {.notes = &plainNotes, .differences = &differences, .treesSeen = &seen});
+      auto graph =
+          asRows(main, {.notes = &plainNotes, .differences = &differences, .treesSeen = &seen});
       inRows = std::move(graph.problems);
       if (graph) {
         const Bound bound(*graph);
         Trees trees = bound.mayFit ? rowsInTrees(main, seen) : Trees();
         addRows(std::move(*graph), std::move(trees), bound.lacking);
+      }
+      if (graph || areFor<LacksMemory>(inRows))
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-          if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)))) {
+          if (auto other = asRows(mainOf(*sunk), {})) {
             const Bound ofOther(*other);
             Trees others = ofOther.mayFit ? rowsInTrees(mainOf(*sunk), seen) : Trees();
             addRowByRow(std::move(*other), std::move(others), ofOther.lacking);
           }
-      }
     }
     const bool plain = !forms.empty();
     if (loops && (onlyLoops || products >= kLoopProducts || forms.empty())) {
@@ -210,6 +215,27 @@ private:
     rows::nameTensors(main, info);
     info.numbers = numbers;
     return info;
+  }
+
+  /// The function row by row. It is not lowered if its rows certainly lack memory.
+  Outcome<rows::Graph> asRows(func::FuncOp main, const rows::LoweringOptions &options) {
+    if (Problems lacks = lackingRows(main); !lacks.empty()) {
+      keepCloser(lacks, lacking);
+      return lacks;
+    }
+    return rows::lowerToRows(main, geometry, named(main), options);
+  }
+
+  /// The problem of a function whose rows have no room whatever core computes them.
+  [[nodiscard]] Problems lackingRows(func::FuncOp main) const {
+    const rows::RowBound bound = rows::rowBound(main, geometry.lanes);
+    if (bound.beats < kAlwaysLowered ||
+        bound.rows <= geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows)
+      return {};
+    return {plan::leastProblem(
+        geometry,
+        plan::rowsTogether(geometry, bound.rows,
+                           {{{bound.node.index, bound.node.name, bound.node.op}, bound.rows}}))};
   }
 
   /// The function as loops over positions, if it has any.

@@ -49,14 +49,19 @@ void CertainReads::add(Operation &op) {
       read(op.getOperand(piece.operand), space::regionRead(pieces, piece, needed, op.getContext()));
     return;
   }
-  auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
-  if (!spaced)
-    return;
-  const space::IndexSpace space = spaced.indexSpace();
   for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
-    if (ir::dataDim(operand) && (!isProduct(&op) || readsAll(op, index, needed)))
-      read(operand, space::regionRead(space.extents(), space.operands[index], space.results.front(),
-                                      needed));
+    read(operand, readBy(op, index));
+}
+
+std::optional<space::Region> CertainReads::readBy(Operation &op, unsigned operand) const {
+  const space::Region *needed = of(op.getResult(0));
+  auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
+  if (!needed || !spaced || !ir::dataDim(op.getOperand(operand)) ||
+      (isProduct(&op) && !readsAll(op, operand, *needed)))
+    return std::nullopt;
+  const space::IndexSpace space = spaced.indexSpace();
+  return space::regionRead(space.extents(), space.operands[operand], space.results.front(),
+                           *needed);
 }
 
 void CertainReads::read(Value value, const std::optional<space::Region> &region) {
@@ -69,7 +74,8 @@ void CertainReads::read(Value value, const std::optional<space::Region> &region)
 
 /// Whether the elements `needed` of a product multiply each element of an operand that they read
 /// with a weight that is not zero.
-bool CertainReads::readsAll(Operation &product, unsigned operand, const space::Region &needed) {
+bool CertainReads::readsAll(Operation &product, unsigned operand,
+                            const space::Region &needed) const {
   const Value weights = product.getOperand(1 - operand);
   if (ir::dataDim(weights))
     return true;

@@ -22,6 +22,10 @@ public:
   /// Nothing if no element is certain.
   [[nodiscard]] const space::Region *of(mlir::Value value) const;
 
+  /// Returns a box of an operand that the elements of() the result certainly read; nothing if none
+  /// is known.
+  [[nodiscard]] std::optional<space::Region> readBy(mlir::Operation &op, unsigned operand) const;
+
   /// The smallest magnitude of the factors of all maps behind a value, up to the next operation
   /// that is none.
   [[nodiscard]] double leastBehind(mlir::Value value) const;
@@ -33,7 +37,7 @@ private:
 
   void add(mlir::Operation &op);
   void read(mlir::Value value, const std::optional<space::Region> &region);
-  bool readsAll(mlir::Operation &product, unsigned operand, const space::Region &needed);
+  bool readsAll(mlir::Operation &product, unsigned operand, const space::Region &needed) const;
 };
 
 } // namespace sluice::rows

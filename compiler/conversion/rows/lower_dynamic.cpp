@@ -236,6 +236,11 @@ bool isDynamic(Operation *op, const Loops &loops) {
   return lane && contains(loops.resultAxes, *lane);
 }
 
+std::optional<unsigned> sideOfWeights(Operation *op, const Loops &loops) {
+  const std::optional<Form> form = formOf(op, loops);
+  return form ? std::optional(form->weightsLeft ? 0U : 1U) : std::nullopt;
+}
+
 std::unique_ptr<Lazy> lowerDynamic(Operation *op, const Loops &loops) {
   return std::make_unique<LazyDynamic>(op, loops);
 }

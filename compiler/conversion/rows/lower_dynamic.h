@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "mlir/IR/Operation.h"
 
@@ -14,6 +15,10 @@ class Lazy;
 /// Whether a contraction needs weights that are computed: both sides are
 /// activations, or the one that is keeps its data dimension.
 bool isDynamic(mlir::Operation *op, const Loops &loops);
+
+/// Returns which operand of such a contraction becomes weights; nothing if no rule allows its data
+/// dimensions.
+std::optional<unsigned> sideOfWeights(mlir::Operation *op, const Loops &loops);
 
 /// The result of such a contraction.
 std::unique_ptr<Lazy> lowerDynamic(mlir::Operation *op, const Loops &loops);

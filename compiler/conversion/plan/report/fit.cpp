@@ -189,6 +189,18 @@ Problem leastProblem(const format::Geometry &geometry, const LeastUse &use) {
   return problem;
 }
 
+LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows,
+                      std::vector<NodeUse> largest) {
+  const uint64_t local = uint64_t{geometry.cores} * geometry.localRows;
+  return {"inbox rows",
+          "its tensors",
+          rows - local,
+          geometry.inboxRows,
+          std::move(largest),
+          "an inbox",
+          fmt::format("{} rows are stored at once, {} of them in local rows", rows, local)};
+}
+
 Problems leastProblems(const Graph &graph, const Work &work, const LeastMemory &least) {
   const format::Geometry &geometry = graph.geometry;
   const uint64_t cores = geometry.cores, local = cores * geometry.localRows;
@@ -200,9 +212,7 @@ Problems leastProblems(const Graph &graph, const Work &work, const LeastMemory &
     NodeCount count(graph);
     for (const RowId row : rowsAtOnce(graph, work))
       count.add(row);
-    add({"inbox rows", "its tensors", least.rows - local, geometry.inboxRows, count.largest(),
-         "an inbox",
-         fmt::format("{} rows are stored at once, {} of them in local rows", least.rows, local)});
+    add(rowsTogether(geometry, least.rows, count.largest()));
   } else if (least.inputRows > geometry.inboxRows) {
     add({"inbox rows", "its inputs", least.inputRows, geometry.inboxRows, {}, "an inbox"});
   }

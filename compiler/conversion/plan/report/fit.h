@@ -44,6 +44,11 @@ struct LeastUse {
   std::string note = {};                ///< not empty: which rows the nodes in `largest` compute
 };
 
+/// Returns the inbox rows that rows stored at once need beyond the local rows of all cores. There
+/// are more of them than of local rows.
+LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows,
+                      std::vector<NodeUse> largest);
+
 /// The problem of a model that needs more of a memory than there is.
 Problem leastProblem(const format::Geometry &geometry, const LeastUse &use);
 

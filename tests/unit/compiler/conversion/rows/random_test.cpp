@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/plan/order/least_memory.h"
+#include "compiler/conversion/plan/order/work.h"
+#include "compiler/conversion/rows/longest_way.h"
+#include "compiler/conversion/rows/row_bound.h"
 #include "compiler/conversion/rows/weight_bound.h"
 #include "harness.h"
 
@@ -167,6 +171,26 @@ TEST_P(Random, StoresAtLeastAsManyBlocksAsTheBound) {
         blocks.insert(term.block);
     ASSERT_LE(weightBound(model.main(), kLanes).blocks, blocks.size()) << writer.text;
   }
+}
+
+TEST_P(Random, StoresAtLeastAsManyRowsAsTheBound) {
+  unsigned known = 0;
+  for (unsigned i = 0; i < 50; ++i) {
+    const Writer writer(GetParam() * 50 + i);
+    constexpr uint32_t kLanes = 4;
+    Model model(writer.text, kLanes);
+    ASSERT_TRUE(model.graph) << writer.text;
+    model.graph->geometry.peTerms = kLanes; // of latencies
+    const RowBound bound = rowBound(model.main(), kLanes);
+    known += bound.rows != 0 ? 1 : 0;
+    for (const auto &graph : {model.graph, longestWayFirst(*model.graph)})
+      if (graph) {
+        const plan::Work work = plan::analyse(*graph);
+        ASSERT_LE(bound.rows, plan::rowsAtOnce(*graph, work).size()) << writer.text;
+        ASSERT_LE(bound.beats, work.beats) << writer.text;
+      }
+  }
+  EXPECT_GT(known, 5U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Random, testing::Range(0U, 8U));

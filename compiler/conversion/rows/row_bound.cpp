@@ -1,0 +1,173 @@
+// A product or a sum reads its operand as rows of matrix units. Lowering makes all of these rows
+// before the first row of the product, so they are stored at once. Which tensor they hold is known
+// if a function that is not affine computed it: lowering moves affine maps into weights and views
+// into the rows that are read, but no other function into a product.
+#include "compiler/conversion/rows/row_bound.h"
+
+#include <utility>
+
+#include "llvm/ADT/SetVector.h"
+
+#include "compiler/conversion/rows/certain_reads.h"
+#include "compiler/conversion/rows/contraction_loops.h"
+#include "compiler/conversion/rows/lower_dynamic.h"
+#include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
+
+using namespace mlir;
+
+namespace sluice::rows {
+namespace {
+
+using space::Region;
+
+class Bound {
+public:
+  Bound(func::FuncOp function, uint32_t lanes)
+      : function(function), lanes(lanes), reads(function, constants) {}
+
+  RowBound run() {
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (const auto operand = multiplied(op))
+        read(op, *operand);
+    return bound;
+  }
+
+private:
+  func::FuncOp function;
+  const int64_t lanes;
+  ConstantValues constants;
+  const CertainReads reads;
+  RowBound bound;
+
+  /// The operand of a product or of a sum that matrix units read as rows; nothing if it is constant
+  /// or none.
+  static std::optional<unsigned> multiplied(Operation &op) {
+    if (op.getNumResults() != 1 || !ir::dataDim(op.getResult(0)))
+      return std::nullopt;
+    if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op)) {
+      const ir::Monoid monoid = reduce.getMonoid();
+      return monoid == ir::Monoid::Sum || monoid == ir::Monoid::Mean ? std::optional(0U)
+                                                                     : std::nullopt;
+    }
+    if (!isProduct(&op))
+      return std::nullopt;
+    const Loops loops = loopsOf(&op);
+    std::optional<unsigned> operand = ir::dataDim(op.getOperand(0)) ? 0 : 1;
+    if (isDynamic(&op, loops)) {
+      const auto weights = sideOfWeights(&op, loops);
+      operand = weights ? std::optional(1 - *weights) : std::nullopt;
+    }
+    return operand && ir::dataDim(op.getOperand(*operand)) ? operand : std::nullopt;
+  }
+
+  void read(Operation &op, unsigned operand) {
+    const Value result = op.getResult(0);
+    const Region *needed = reads.of(result);
+    if (!needed || reads.leastBehind(result) < kLeastWeight)
+      return;
+    bound.beats += 2 * rowsOf(result, *needed);
+    if (const auto region = reads.readBy(op, operand))
+      store(op.getOperand(operand), *region);
+  }
+
+  /// The rows of a tensor that hold a box of its elements.
+  [[nodiscard]] uint64_t rowsOf(Value value, const Region &region) const {
+    const auto dim = static_cast<size_t>(*ir::dataDim(value));
+    if (region.empty())
+      return 0;
+    if (region.extents.empty())
+      return 1;
+    const int64_t along = (region.end(dim) - 1) / lanes - region.start[dim] / lanes + 1;
+    return static_cast<uint64_t>(region.size() / region.extents[dim] * along);
+  }
+
+  /// The operand of a view from which most elements are certainly read, and these.
+  static std::optional<std::pair<Value, Region>> mostBefore(ir::ViewInterface view,
+                                                            const Region &region) {
+    const space::Pieces pieces = view.pieces();
+    std::optional<std::pair<Value, Region>> most;
+    for (const space::Piece &piece : pieces.pieces) {
+      const Value from = view->getOperand(piece.operand);
+      auto read = ir::dataDim(from) ? space::regionRead(pieces, piece, region, view->getContext())
+                                    : std::nullopt;
+      if (read && (!most || read->size() > most->second.size()))
+        most = {from, std::move(*read)};
+    }
+    return most;
+  }
+
+  /// The function that is not affine and computes elements that are read, and these.
+  std::optional<std::pair<ir::MapOp, Region>> computing(Value value, Region region) {
+    for (;;) {
+      Operation *op = value.getDefiningOp();
+      if (auto map = llvm::dyn_cast_or_null<ir::MapOp>(op)) {
+        const MapScale scale = scaleOf(map, constants);
+        if (!scale.mayBeAffine)
+          return std::pair(map, std::move(region));
+        if (scale.least < kLeastWeight)
+          return std::nullopt;
+        value = *llvm::find_if(map.getInputs(), [](Value input) { return ir::dataDim(input); });
+      } else if (auto view = llvm::dyn_cast_or_null<ir::ViewInterface>(op); view && isRead(op)) {
+        auto before = mostBefore(view, region);
+        if (!before)
+          return std::nullopt;
+        std::tie(value, region) = std::move(*before);
+      } else {
+        return std::nullopt;
+      }
+    }
+  }
+
+  void store(Value value, Region region) {
+    const auto found = computing(value, std::move(region));
+    if (!found)
+      return;
+    auto [map, elements] = *found;
+    const uint64_t rows = rowsOf(map.getResult(), elements);
+    if (rows <= bound.rows || becomesWeights(map.getResult()))
+      return;
+    bound.rows = rows;
+    bound.node = ir::nodeOf(map.getLoc());
+  }
+
+  /// Whether rows of the operand are read as rows: those of a dynamic relayout become weights.
+  static bool isRead(Operation *view) {
+    auto relayout = llvm::dyn_cast<ir::RelayoutOp>(view);
+    return !relayout || !relayout.getDynamic();
+  }
+
+  /// Whether rows of a value, or of views and affine functions of it, may be written into weight
+  /// blocks instead of being stored.
+  bool becomesWeights(Value value) {
+    llvm::SetVector<Value> same;
+    same.insert(value);
+    for (size_t i = 0; i < same.size(); ++i)
+      for (OpOperand &use : same[i].getUses()) {
+        Operation *user = use.getOwner();
+        if (isProduct(user)) {
+          const Loops loops = loopsOf(user);
+          if (isDynamic(user, loops) && sideOfWeights(user, loops) == use.getOperandNumber())
+            return true;
+        } else if (llvm::isa<ir::ViewInterface>(user)) {
+          if (!isRead(user))
+            return true;
+          same.insert(user->getResult(0));
+        } else if (auto map = llvm::dyn_cast<ir::MapOp>(user);
+                   map && scaleOf(map, constants).mayBeAffine) {
+          same.insert(map.getResult());
+        }
+      }
+    return false;
+  }
+};
+
+} // namespace
+
+RowBound rowBound(func::FuncOp function, uint32_t lanes) {
+  // Forms of a model with a state compute rows in other orders.
+  const bool keepsState = !function.getOps<ir::StateOp>().empty();
+  return keepsState ? RowBound() : Bound(function, lanes).run();
+}
+
+} // namespace sluice::rows

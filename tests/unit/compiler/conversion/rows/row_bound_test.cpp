@@ -1,0 +1,114 @@
+// The bound on rows that are stored at once: how many rows it is sure of, and what it does not
+// count.
+#include <gtest/gtest.h>
+
+#include "compiler/conversion/plan/order/least_memory.h"
+#include "compiler/conversion/plan/order/work.h"
+#include "compiler/conversion/rows/row_bound.h"
+#include "harness.h"
+
+namespace sluice::rows::test {
+namespace {
+
+std::string type(int rows, int columns) {
+  return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) +
+         "xbf16, #sluice.dim<1>>";
+}
+
+std::string constant(const std::string &name, int rows, int columns, double value = 0.5) {
+  const std::string shape = std::to_string(rows) + "x" + std::to_string(columns);
+  return "  " + name + " = sluice.constant dense<" + std::to_string(value) + "> : tensor<" + shape +
+         "xf32>\n";
+}
+
+std::string map(const std::string &name, const std::string &x, const std::string &type,
+                const std::string &body) {
+  return "  " + name + " = sluice.map (%a = " + x + ") : (" + type + ") -> " + type + " {\n" +
+         "    %c = arith.constant 2.0 : f32\n    %m = " + body +
+         " : f32\n    sluice.yield %m\n  }\n";
+}
+
+std::string tanh(const std::string &name, const std::string &x, const std::string &type) {
+  return map(name, x, type, "math.tanh %a");
+}
+
+std::string twice(const std::string &name, const std::string &x, const std::string &type) {
+  return map(name, x, type, "arith.mulf %a, %c");
+}
+
+std::string product(const std::string &name, const std::string &x, int rows, int from, int to,
+                    double weight = 0.5) {
+  const std::string w = name + "_w";
+  return constant(w, from, to, weight) + "  " + name + " = sluice.matmul " + x + ", " + w + " : (" +
+         type(rows, from) + ", tensor<" + std::to_string(from) + "x" + std::to_string(to) +
+         "xf32>) -> " + type(rows, to) + "\n";
+}
+
+/// A function of [5 20] elements, each line in three rows of 8 lanes.
+std::string function(const std::string &body, const std::string &result) {
+  return "func.func @main(%x: " + type(5, 20) + ") -> " + result + " {\n" + body +
+         "  return %y : " + result + "\n}";
+}
+
+/// Expects a bound, and that the model stores so many rows at once.
+void expect(const std::string &text, uint64_t bound, uint64_t stored) {
+  const Model model(text);
+  ASSERT_TRUE(model.graph) << text;
+  const RowBound found = rowBound(model.main(), 8);
+  EXPECT_EQ(found.rows, bound);
+  const plan::Work work = plan::analyse(*model.graph);
+  EXPECT_EQ(plan::rowsAtOnce(*model.graph, work).size(), stored);
+  EXPECT_LE(found.beats, work.beats);
+}
+
+TEST(RowBound, CountsTheRowsThatAProductReads) {
+  expect(function(tanh("%h", "%x", type(5, 20)) + product("%y", "%h", 5, 20, 4), type(5, 4)), 15,
+         30);
+}
+
+TEST(RowBound, FollowsAffineMaps) {
+  expect(function(tanh("%h", "%x", type(5, 20)) + twice("%g", "%h", type(5, 20)) +
+                      product("%y", "%g", 5, 20, 4),
+                  type(5, 4)),
+         15, 30);
+  // Lowering moves them into the weights: the rows that are read are those of the input.
+  expect(function(twice("%h", "%x", type(5, 20)) + product("%y", "%h", 5, 20, 4), type(5, 4)), 0,
+         15);
+}
+
+TEST(RowBound, CountsWhatAViewSelects) {
+  const std::string slice = "  %s = sluice.slice %h starts [1, 4] sizes [3, 8] steps [1, 1] : (" +
+                            type(5, 20) + ") -> " + type(3, 8) + "\n";
+  // The lanes 4 to 11 lie in two rows of each line.
+  expect(function(tanh("%h", "%x", type(5, 20)) + slice + product("%y", "%s", 3, 8, 4), type(3, 4)),
+         6, 15);
+}
+
+TEST(RowBound, CountsNoRowsOfWhichWeightsAreZero) {
+  expect(function(tanh("%h", "%x", type(5, 20)) + product("%g", "%h", 5, 20, 20, 0) +
+                      twice("%y", "%g", type(5, 20)),
+                  type(5, 20)),
+         0, 15);
+}
+
+TEST(RowBound, CountsTheRowsOfASum) {
+  expect(function(tanh("%h", "%x", type(5, 20)) +
+                      "  %y = sluice.reduce sum %h axes [1] keepdims : (" + type(5, 20) + ") -> " +
+                      type(5, 1) + "\n",
+                  type(5, 1)),
+         15, 30);
+}
+
+/// The left operand of this product becomes x, the right one columns of weights.
+TEST(RowBound, CountsNoRowsThatBecomeWeights) {
+  const auto model = [&](const std::string &left, const std::string &right) {
+    return "func.func @main(%l: " + type(20, 12) + ", %r: " + type(12, 8) + ") -> " + type(20, 8) +
+           " {\n" + left + right + "  %y = sluice.matmul %p, %q : (" + type(20, 12) + ", " +
+           type(12, 8) + ") -> " + type(20, 8) + "\n  return %y : " + type(20, 8) + "\n}";
+  };
+  expect(model(tanh("%p", "%l", type(20, 12)), twice("%q", "%r", type(12, 8))), 40, 92);
+  expect(model(twice("%p", "%l", type(20, 12)), tanh("%q", "%r", type(12, 8))), 0, 92);
+}
+
+} // namespace
+} // namespace sluice::rows::test
