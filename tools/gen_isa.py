@@ -75,8 +75,8 @@ def largest_values(table):
     widths = {}
     for inst in table["instructions"]:
         for field in inst["layout"]:
-            if "enum" not in field and not field["signed"]:
-                widths.setdefault(field["name"], set()).add(field["bits"])
+            if "enum" not in field:
+                widths.setdefault(field["name"], set()).add(field["bits"] - field["signed"])
     return [(name, (1 << min(bits)) - 1) for name, bits in widths.items() if len(bits) == 1 and min(bits) in range(2, 32)]
 
 

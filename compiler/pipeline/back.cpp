@@ -174,9 +174,9 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
   planOptions.progress = options.progress;
   planOptions.interruption = options.interruption;
   plan::Plan plan;
-  const bool planned = [&] {
+  problems = [&] {
     const SearchScope scope(options.interruption);
-    return conversion::planFastest(forms, planOptions, plan, problems);
+    return conversion::planFastest(forms, planOptions, plan);
   }();
   result.memory = std::move(plan.memory);
   result.planningWork = plan.work;
@@ -184,7 +184,7 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
     result.plannedCycles = static_cast<uint64_t>(plan.timing->spaced);
   result.stopped = plan.stopped;
   result.interrupted = plan.interrupted;
-  if (!planned) {
+  if (!problems.empty()) {
     if (areFor<LacksMemory>(problems) && areFor<LacksMemory>(made.lacking) &&
         lackOf(made.lacking) < lackOf(problems))
       problems = std::move(made.lacking);

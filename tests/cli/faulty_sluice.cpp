@@ -201,26 +201,24 @@ check::Outcome wrappedCheck(const check::Oracle &oracle, const format::Program &
   return realCheck(oracle, spoilt, streamed, options, progress);
 }
 
-bool realPlan(
-    const std::vector<rows::Program> &forms, const plan::PlanOptions &options, plan::Plan &plan,
-    Problems &problems) __asm__("__real__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
-                                "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanERS1_INS_"
-                                "7ProblemESaISE_EE");
-bool wrappedPlan(
-    const std::vector<rows::Program> &forms, const plan::PlanOptions &options, plan::Plan &plan,
-    Problems &problems) __asm__("__wrap__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
-                                "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanERS1_INS_"
-                                "7ProblemESaISE_EE");
-bool wrappedPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-                 plan::Plan &plan, Problems &problems) {
+Problems
+realPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+         plan::Plan &plan) __asm__("__real__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
+                                   "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanE");
+Problems
+wrappedPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+            plan::Plan &plan) __asm__("__wrap__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
+                                      "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanE");
+Problems wrappedPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+                     plan::Plan &plan) {
   const std::string kind = faultOfEnvironment().kind;
   const bool isEndless = (kind == "search" || kind == "endless") && options.interruption;
-  bool isPlanned = realPlan(forms, options, plan, problems);
-  while (isEndless && isPlanned && !plan.interrupted) {
+  Problems problems = realPlan(forms, options, plan);
+  while (isEndless && problems.empty() && !plan.interrupted) {
     plan = {};
-    isPlanned = realPlan(forms, options, plan, problems);
+    problems = realPlan(forms, options, plan);
   }
-  return isPlanned;
+  return problems;
 }
 
 std::unique_ptr<device::Device> realVm() __asm__("__real__ZN6sluice6device6makeVmEv");

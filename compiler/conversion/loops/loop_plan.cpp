@@ -372,21 +372,17 @@ bool isPlannable(const rows::Program &original) {
   });
 }
 
-bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
-                  plan::Plan &result, Problems &problems) {
+Problems makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
+                      plan::Plan &result) {
   Problems biases;
   for (const rows::Body &body : original.bodies)
     for (Problem &problem : plan::biasProblems(body.trip, plan::analyse(body.trip), original.nodes))
       biases.push_back(std::move(problem));
-  if (!biases.empty()) {
-    problems.insert(problems.end(), biases.begin(), biases.end());
-    return false;
-  }
+  if (!biases.empty())
+    return biases;
   rows::Program program = runnable(original);
-  if (Problems refused = pinBodies(program, options.pins); !refused.empty()) {
-    problems.insert(problems.end(), refused.begin(), refused.end());
-    return false;
-  }
+  if (Problems refused = pinBodies(program, options.pins); !refused.empty())
+    return refused;
   Search search(program, options);
   search.run(1);
   // Where all lines do not fit into the inboxes, few at a time may.
@@ -407,13 +403,13 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   if (!best) {
     if (!search.use.empty()) {
       result.memory = search.closestUse();
-      problems = fitProblems(program, result.memory);
+      Problems problems = fitProblems(program, result.memory);
       for (Problem &problem : problems)
         if (!options.pins.empty())
           problem.fixes.push_back(
               {"remove --core-partition, so that all cores can compute the positions", std::nullopt,
                false, std::nullopt});
-      return false;
+      return problems;
     }
     Problem problem;
     problem.code = "E0499";
@@ -421,8 +417,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     problem.message =
         "internal error: " + (search.wrong ? "the plan failed its proof: " + *search.wrong
                                            : "the loop bodies cannot be planned");
-    problems.push_back(std::move(problem));
-    return false;
+    return {std::move(problem)};
   }
   result.memory = best->trial.use;
   result.program = makeImages(best->program, best->map, best->trial.choice);
@@ -449,7 +444,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
                             program.geometry.name, best->positions,
                             choice.lines == 0 ? fmt::format(" in groups of {}", choice.group) : "",
                             choice.runs == 1 ? "" : fmt::format(", {}", runsText(choice)));
-  return true;
+  return {};
 }
 
 } // namespace sluice::loops

@@ -14,9 +14,8 @@ rows::Program runnable(const rows::Program &program);
 /// fit.
 bool isPlannable(const rows::Program &program);
 
-/// Plans a program for its geometry. E0401 to E0407 what does not fit, E0408 biases
-/// that are not finite, E0499 a plan that failed its proof. Deterministic.
-bool makeLoopPlan(const rows::Program &program, const plan::PlanOptions &options,
-                  plan::Plan &result, Problems &problems);
+/// Plans a program as plan::makePlan plans a graph: the same problems.
+[[nodiscard]] Problems makeLoopPlan(const rows::Program &program, const plan::PlanOptions &options,
+                                    plan::Plan &result);
 
 } // namespace sluice::loops

@@ -110,9 +110,9 @@ std::optional<std::vector<uint32_t>> registersOf(const std::vector<Step> &steps)
 List loopOf(Run first, const std::vector<Step> &steps, const std::vector<uint32_t> &values,
             size_t passes) {
   // As a register holds it: with a sign.
-  constexpr int64_t kSpan = int64_t{1} << 18;
+  constexpr int64_t kMost = isa::kMostImm, kSpan = 2 * (kMost + 1);
   const auto imm = [](uint32_t value) {
-    return static_cast<int32_t>(value < kSpan / 2 ? value : value - kSpan);
+    return static_cast<int32_t>(value <= kMost ? value : value - kSpan);
   };
   List loop;
   for (uint32_t i = 0; i < values.size(); ++i)

@@ -11,10 +11,9 @@
 namespace sluice::conversion {
 namespace {
 
-bool makePlan(const rows::Program &form, const plan::PlanOptions &options, plan::Plan &plan,
-              Problems &problems) {
-  return form.isStraightLine() ? plan::makePlan(form.bodies[0].trip, options, plan, problems)
-                               : loops::makeLoopPlan(form, options, plan, problems);
+Problems makePlan(const rows::Program &form, const plan::PlanOptions &options, plan::Plan &plan) {
+  return form.isStraightLine() ? plan::makePlan(form.bodies[0].trip, options, plan)
+                               : loops::makeLoopPlan(form, options, plan);
 }
 
 /// What is said of a form of the model that another one was taken instead of: of its best plan, if
@@ -45,7 +44,7 @@ public:
           plan::Plan &plan)
       : forms(forms), options(options), plan(plan) {}
 
-  bool run(Problems &problems) {
+  Problems run() {
     std::vector<const rows::Program *> models;
     for (const rows::Program &form : forms)
       if (form.variant.empty() || models.empty())
@@ -58,8 +57,7 @@ public:
     setCost();
     if (!best) {
       plan.memory = std::move(closestUse);
-      problems.insert(problems.end(), closest.begin(), closest.end());
-      return false;
+      return std::move(closest);
     }
     tryVariants();
     setCost();
@@ -69,7 +67,7 @@ public:
       plan.explanation->losers.insert(plan.explanation->losers.begin(), losers.begin(),
                                       losers.end());
     }
-    return true;
+    return {};
   }
 
 private:
@@ -129,8 +127,8 @@ private:
     share.work = most;
     share.stop -= std::min(share.stop, work);
     plan::Plan other;
-    Problems why;
-    const bool possible = makePlan(form, share, other, why);
+    Problems why = makePlan(form, share, other);
+    const bool possible = why.empty();
     work += other.work;
     stopped |= other.stopped;
     interrupted |= other.interrupted;
@@ -157,9 +155,9 @@ private:
 
 } // namespace
 
-bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-                 plan::Plan &plan, Problems &problems) {
-  return Fastest(forms, options, plan).run(problems);
+Problems planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+                     plan::Plan &plan) {
+  return Fastest(forms, options, plan).run();
 }
 
 } // namespace sluice::conversion

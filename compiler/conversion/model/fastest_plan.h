@@ -8,11 +8,11 @@
 
 namespace sluice::conversion {
 
-/// Plans forms of one model; they share the work of the options, and the first that fits is taken
-/// if there is none. False, and the problems of the first form, if none can be planned; where that
-/// does not fit, of the form that comes closest to fitting. plan.memory is then what that form
-/// would use.
-bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-                 plan::Plan &plan, Problems &problems);
+/// Plans forms of one model, which share the work of the options. Without work, it takes the first
+/// form that fits. Returns no problems if a form is planned. Otherwise it returns those of the
+/// first form, or of the form that comes closest to fitting if only memory is lacking; plan.memory
+/// is then what that form uses.
+[[nodiscard]] Problems planFastest(const std::vector<rows::Program> &forms,
+                                   const plan::PlanOptions &options, plan::Plan &plan);
 
 } // namespace sluice::conversion

@@ -29,8 +29,7 @@ struct PlanRows : impl::PlanRowsBase<PlanRows> {
     plan::PlanOptions options;
     options.work = work;
     plan::Plan plan;
-    Problems problems;
-    if (!planFastest(forms, options, plan, problems)) {
+    if (const Problems problems = planFastest(forms, options, plan); !problems.empty()) {
       for (const Problem &problem : problems)
         ir::emitProblem(module.getLoc(), problem);
       return signalPassFailure();

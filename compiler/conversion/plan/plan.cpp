@@ -172,21 +172,17 @@ bool isFaster(const Plan &plan, const Plan &than) {
          plan.timing->contiguous <= than.timing->contiguous;
 }
 
-bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {
-  if (const auto circular = circularState(graph)) {
-    problems.push_back(inACircle(graph, *circular));
-    return false;
-  }
-  if (const Problems found = planOne(graph, false, options, result); !found.empty()) {
-    problems.insert(problems.end(), found.begin(), found.end());
-    return false;
-  }
+Problems makePlan(const Graph &graph, const PlanOptions &options, Plan &result) {
+  if (const auto circular = circularState(graph))
+    return {inACircle(graph, *circular)};
+  if (Problems found = planOne(graph, false, options, result); !found.empty())
+    return found;
   // The other order is worth what the first has left.
   PlanOptions left = options;
   left.work -= std::min(left.work, result.work);
   left.stop -= std::min(left.stop, result.work);
   if (graph.states.empty() || left.work == 0)
-    return true;
+    return {};
   Plan other;
   const bool better = planOne(graph, true, left, other).empty() && isFaster(other, result);
   const uint64_t work = result.work + other.work;
@@ -197,7 +193,7 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   result.work = work;
   result.stopped = stopped;
   result.interrupted = interrupted;
-  return true;
+  return {};
 }
 
 } // namespace sluice::plan

@@ -66,10 +66,10 @@ struct Plan {
 /// The period may be longer: what is asked for first is the time until the result.
 bool isFaster(const Plan &plan, const Plan &than);
 
-/// Plans a graph for its geometry. E0401 to E0407 what does not fit, E0408
-/// biases that are not finite, E0499 a plan that failed its proof; all
-/// problems at once. Deterministic.
-bool makePlan(const rows::Graph &graph, const PlanOptions &options, Plan &result,
-              Problems &problems);
+/// Plans a graph for its geometry. Returns the problems, all at once; none: there is a plan.
+/// Without one, Plan::memory says what the plan takes that comes closest to fitting. E0401 to E0407
+/// what does not fit, E0408 biases that are not finite, E0499 a plan that failed its proof.
+/// Deterministic.
+[[nodiscard]] Problems makePlan(const rows::Graph &graph, const PlanOptions &options, Plan &result);
 
 } // namespace sluice::plan

@@ -27,11 +27,10 @@ uint64_t workOf(const rows::Graph &graph, unsigned candidates) {
 
 Plan planned(const rows::Graph &graph, unsigned candidates) {
   Plan plan;
-  Problems problems;
   PlanOptions options;
   options.work = workOf(graph, candidates);
-  const bool ok = makePlan(graph, options, plan, problems);
-  EXPECT_TRUE(ok) << (problems.empty() ? "" : problems[0].message);
+  const Problems problems = makePlan(graph, options, plan);
+  EXPECT_TRUE(problems.empty()) << (problems.empty() ? "" : problems[0].message);
   return plan;
 }
 

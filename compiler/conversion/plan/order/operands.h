@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "compiler/conversion/plan/order/work.h"
 #include "compiler/conversion/row_graph.h"
@@ -30,6 +32,24 @@ void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row,
   visit(what.b, false);
   visit(what.c, false);
   visit(work[row].gate, what.kind == rows::RowKind::Linear);
+}
+
+/// The rows of a stage that the vector unit computes, and how often they read each operand.
+struct VectorReads {
+  uint32_t rows = 0;
+  std::map<rows::RowId, uint32_t> operands;
+};
+
+inline VectorReads vectorReads(const rows::Graph &graph, const Work &work,
+                               const std::vector<rows::RowId> &stage) {
+  VectorReads reads;
+  for (const rows::RowId row : stage)
+    if (graph.rows[row].kind == rows::RowKind::Vector) {
+      ++reads.rows;
+      forEachOperand(graph, work, row,
+                     [&](rows::RowId operand, bool) { ++reads.operands[operand]; });
+    }
+  return reads;
 }
 
 /// Calls `fn(operand)` for every row that the vector unit reads to compute a row, once each.

@@ -208,13 +208,10 @@ private:
 
   /// The operands that several rows of the vector unit read.
   std::set<RowId> sharedOperands(const std::vector<RowId> &stage) const {
-    std::set<RowId> once, shared;
-    for (const RowId row : stage)
-      if (graph.rows[row].kind == RowKind::Vector)
-        forEachOperand(graph, work, row, [&](RowId operand, bool) {
-          if (!once.insert(operand).second)
-            shared.insert(operand);
-        });
+    std::set<RowId> shared;
+    for (const auto &[operand, readers] : vectorReads(graph, work, stage).operands)
+      if (readers > 1)
+        shared.insert(operand);
     return shared;
   }
 

@@ -286,16 +286,10 @@ private:
   /// all of them read one operand in common and others beside it.
   [[nodiscard]] bool hasSharedOperands() const {
     return std::ranges::any_of(work.stages, [&](const std::vector<RowId> &stage) {
-      std::map<RowId, uint32_t> readers;
-      uint32_t most = 0, vectors = 0;
-      for (const RowId row : stage) {
-        if (graph.rows[row].kind != rows::RowKind::Vector)
-          continue;
-        ++vectors;
-        forEachOperand(graph, work, row,
-                       [&](RowId operand, bool) { most = std::max(most, ++readers[operand]); });
-      }
-      return vectors >= graph.geometry.cores && most == vectors && readers.size() > vectors;
+      const VectorReads reads = vectorReads(graph, work, stage);
+      const auto isOfAll = [&](const auto &one) { return one.second == reads.rows; };
+      return reads.rows >= graph.geometry.cores && reads.operands.size() > reads.rows &&
+             std::ranges::any_of(reads.operands, isOfAll);
     });
   }
 

@@ -21,9 +21,9 @@ using testing::HasSubstr;
 /// A planned program with all its instructions and its source map.
 format::Program plannedProgram(const std::string &target) {
   plan::Plan plan;
-  Problems problems;
-  EXPECT_TRUE(plan::makePlan(plan::test::perceptron(target, {3, 9, 7, 2}, 5), plan::PlanOptions{},
-                             plan, problems));
+  const Problems problems =
+      plan::makePlan(plan::test::perceptron(target, {3, 9, 7, 2}, 5), plan::PlanOptions{}, plan);
+  EXPECT_TRUE(problems.empty());
   format::Program program = plan.program;
   for (uint32_t list = 0; list < plan.lists.size(); ++list)
     for (const plan::PlannedInstruction &one : plan.lists[list]) {

@@ -29,10 +29,10 @@ TEST(Trial, LosesForTheFirstThingThatIsWrong) {
 
 plan::Plan explained(const rows::Program &program) {
   plan::Plan plan;
-  Problems problems;
   plan::PlanOptions options;
   options.explain = true;
-  EXPECT_TRUE(makeLoopPlan(program, options, plan, problems));
+  const Problems problems = makeLoopPlan(program, options, plan);
+  EXPECT_TRUE(problems.empty());
   EXPECT_TRUE(plan.explanation);
   return plan;
 }
@@ -70,8 +70,7 @@ TEST(LoopPlan, WhatDoesNotFitNamesItsFamilies) {
   program.families[0].name = "x";
   program.geometry.inboxRows = 8;
   plan::Plan plan;
-  Problems problems;
-  EXPECT_FALSE(makeLoopPlan(program, {}, plan, problems));
+  const Problems problems = makeLoopPlan(program, {}, plan);
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].code + ": " + problems[0].message,
             "E0402: the model does not fit c2b8: core 0 needs 14 inbox rows, 6 more than its 8");
@@ -90,8 +89,7 @@ TEST(LoopPlan, WeightsOfOnePositionAlone) {
   builder.output(trip, 4, trip.product({rows[0]}, {rows[1]}, false));
   builder.finish(trip, 4);
   plan::Plan plan;
-  Problems problems;
-  EXPECT_FALSE(makeLoopPlan(builder.program, {}, plan, problems));
+  const Problems problems = makeLoopPlan(builder.program, {}, plan);
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].code + ": " + problems[0].message,
             "E0499: internal error: the loop bodies cannot be planned");

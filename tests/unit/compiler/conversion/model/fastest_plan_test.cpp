@@ -46,8 +46,8 @@ rows::Program recurrent() {
 
 plan::Plan fastest(const std::vector<rows::Program> &forms) {
   plan::Plan plan;
-  Problems problems;
-  EXPECT_TRUE(planFastest(forms, searching(), plan, problems));
+  const Problems problems = planFastest(forms, searching(), plan);
+  EXPECT_TRUE(problems.empty());
   return plan;
 }
 
@@ -93,8 +93,8 @@ rows::Program layer(const std::string &target, uint32_t rows, uint32_t from) {
 /// What is said where none has a plan.
 std::vector<std::string> refused(const std::vector<rows::Program> &forms, uint64_t blocks) {
   plan::Plan plan;
-  Problems problems;
-  EXPECT_FALSE(planFastest(forms, searching(), plan, problems));
+  const Problems problems = planFastest(forms, searching(), plan);
+  EXPECT_FALSE(problems.empty());
   std::vector<std::string> messages;
   for (const Problem &problem : problems)
     messages.push_back(problem.message);

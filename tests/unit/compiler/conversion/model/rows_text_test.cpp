@@ -38,8 +38,7 @@ rows::Program reread(const rows::Program &program) {
 
 std::vector<plan::Instructions> planned(const rows::Program &program) {
   plan::Plan plan;
-  Problems problems;
-  if (!planFastest({program}, {.work = 10'000}, plan, problems))
+  if (!planFastest({program}, {.work = 10'000}, plan).empty())
     return {};
   return plan.lists;
 }

@@ -152,8 +152,7 @@ TEST(DynamicPlan, BlocksCountInTheWeightMemory) {
   rows::Graph graph = heads("c2b8", 3, 4, 7);
   graph.geometry.weightBlocks = 3;
   Plan plan;
-  Problems problems;
-  EXPECT_FALSE(makePlan(graph, PlanOptions{}, plan, problems));
+  const Problems problems = makePlan(graph, PlanOptions{}, plan);
   ASSERT_FALSE(problems.empty());
   EXPECT_EQ(problems[0].code, "E0401");
 }

@@ -161,8 +161,8 @@ TEST(Plan, LayersStream) {
 
 Problems refused(const rows::Graph &graph) {
   Plan plan;
-  Problems problems;
-  EXPECT_FALSE(makePlan(graph, PlanOptions{}, plan, problems));
+  const Problems problems = makePlan(graph, PlanOptions{}, plan);
+  EXPECT_FALSE(problems.empty());
   return problems;
 }
 
@@ -389,8 +389,8 @@ TEST(Plan, SharesFunctionsOutThatOneCoreHasNoRoomFor) {
   builder.output({a.back()});
   builder.graph.geometry.tables = 3;
   Plan plan;
-  Problems problems;
-  ASSERT_TRUE(makePlan(builder.graph, {}, plan, problems));
+  const Problems problems = makePlan(builder.graph, {}, plan);
+  ASSERT_TRUE(problems.empty());
   for (const MemoryUse &use : plan.memory)
     if (use.memory == "function tables") {
       EXPECT_EQ(use.used, 3U) << "core " << use.core;
@@ -424,8 +424,7 @@ TEST(Plan, RefusesMoreInputRowsThanTokensAnnounce) {
   most.reduce = isa::Reduce::Max;
   builder.output({builder.vector(x, rows::kNoRow, rows::kNoRow, most)});
   Plan plan;
-  Problems problems;
-  EXPECT_FALSE(makePlan(builder.graph, {}, plan, problems));
+  const Problems problems = makePlan(builder.graph, {}, plan);
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].code, "E0409");
   EXPECT_EQ(problems[0].message,

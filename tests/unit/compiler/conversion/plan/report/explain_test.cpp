@@ -24,11 +24,11 @@ using ::testing::Not;
 
 Plan explained(const rows::Graph &graph, unsigned candidates) {
   Plan plan;
-  Problems problems;
   PlanOptions options;
   options.work = workOf(graph, candidates);
   options.explain = true;
-  EXPECT_TRUE(makePlan(graph, options, plan, problems));
+  const Problems problems = makePlan(graph, options, plan);
+  EXPECT_TRUE(problems.empty());
   EXPECT_TRUE(plan.explanation);
   return plan;
 }

@@ -14,8 +14,8 @@ namespace {
 
 Plan planned(const rows::Graph &graph, uint64_t work) {
   Plan plan;
-  Problems problems;
-  EXPECT_TRUE(makePlan(graph, {.work = work}, plan, problems));
+  const Problems problems = makePlan(graph, {.work = work}, plan);
+  EXPECT_TRUE(problems.empty());
   return plan;
 }
 
@@ -78,8 +78,8 @@ TEST(Search, WhatNoPlacementHasRoomForIsOneCandidate) {
   const uint64_t beats = analyse(workAhead(builder.graph, false)).beats;
   for (const uint64_t work : {uint64_t{0}, 100'000 * beats}) {
     Plan plan;
-    Problems problems;
-    EXPECT_FALSE(makePlan(builder.graph, {.work = work}, plan, problems));
+    const Problems problems = makePlan(builder.graph, {.work = work}, plan);
+    EXPECT_FALSE(problems.empty());
     EXPECT_EQ(plan.work, beats * (1 + kProvedInferences));
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].message,
