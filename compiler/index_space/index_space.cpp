@@ -147,15 +147,7 @@ Extents IndexSpace::extents() const {
 bool verify(const IndexSpace &space, std::string &why) { return Verifier(space, why).run(); }
 
 llvm::StringRef nameOf(LoopKind kind) {
-  switch (kind) {
-  case LoopKind::Parallel:
-    return "parallel";
-  case LoopKind::Reduced:
-    return "reduced";
-  case LoopKind::Ordered:
-    return "ordered";
-  }
-  return "";
+  return kind == LoopKind::Parallel ? "parallel" : "reduced";
 }
 
 } // namespace sluice::space

@@ -11,7 +11,6 @@ namespace sluice::space {
 enum class LoopKind : uint8_t {
   Parallel, ///< the iterations do not depend on each other
   Reduced,  ///< a monoid combines the results of the iterations
-  Ordered,  ///< an iteration depends on the one before it
 };
 
 struct Loop {
@@ -56,7 +55,7 @@ struct IndexSpace {
 ///               element of a result
 bool verify(const IndexSpace &space, std::string &why);
 
-/// Returns "parallel", "reduced" or "ordered".
+/// Returns "parallel" or "reduced".
 llvm::StringRef nameOf(LoopKind kind);
 
 } // namespace sluice::space

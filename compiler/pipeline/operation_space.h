@@ -29,7 +29,7 @@ struct SpaceTensor {
 
 struct SpaceLoop {
   int64_t extent = 1;
-  std::string kind;   ///< "parallel", "reduced", "ordered"
+  std::string kind;   ///< "parallel", "reduced"
   std::string monoid; ///< of a reduced loop: "sum"
   bool batch = false; ///< only repeats the operation
   int64_t step = 1;   ///< iterations that go together: the lanes along a data dimension

@@ -73,7 +73,9 @@ struct WrongProgram {};
 
 /// An engine cannot run a program to its end. A fault of sluice, unless the program file was
 /// changed.
-struct EngineStops {};
+struct EngineStops {
+  bool isStall = false; ///< nothing happens any more; otherwise a rule of the machine is broken
+};
 
 /// Engines run a program differently. A fault of sluice.
 struct EnginesDiffer {};

@@ -188,7 +188,7 @@ Problem internalError(std::string message) {
 Problem outOfMemory() { return problem("E0610", "out of memory", LacksHostMemory()); }
 
 Problem stalls(const std::string &what) {
-  return problem("E0607", fmt::format("the program stalls: {}", what), EngineStops());
+  return problem("E0607", fmt::format("the program stalls: {}", what), EngineStops{true});
 }
 
 Problem enginesDiffer(std::string message) {

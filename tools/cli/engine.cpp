@@ -14,6 +14,7 @@ namespace {
 Reason reasonOf(sluice_rt_status status) {
   switch (status) {
   case SLUICE_RT_STALLED:
+    return EngineStops{true};
   case SLUICE_RT_FAULT:
     return EngineStops();
   case SLUICE_RT_CANCELLED:

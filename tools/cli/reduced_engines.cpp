@@ -1,7 +1,5 @@
 #include "tools/cli/reduced_engines.h"
 
-#include <string_view>
-
 #include <fmt/format.h>
 
 #include "runtime/format/program_file.h"
@@ -11,9 +9,6 @@
 
 namespace sluice::cli {
 namespace {
-
-/// In the message of E0607, before the units that wait.
-constexpr std::string_view kStalled = " cycles:";
 
 /// The inputs of a sample, if they are floats of the right shapes.
 std::optional<std::vector<io::Tensor>> inputsOf(const reduce::Sample &sample,
@@ -67,8 +62,9 @@ std::optional<Problem> compareEngines(const format::Program &program,
   for (EngineRun *run : {&vm, &rtl})
     if (auto wrong = runAll(model, inputs, *run)) {
       // Which units of this program wait for what is no part of the failure.
-      if (const size_t cycles = wrong->message.find(kStalled); cycles != std::string::npos)
-        wrong->message.resize(cycles + kStalled.size() - 1);
+      const auto *stop = std::get_if<EngineStops>(&wrong->reason);
+      if (stop && stop->isStall)
+        wrong->message = fmt::format("engine {}: no progress", run->name);
       return wrong;
     }
   std::string difference;

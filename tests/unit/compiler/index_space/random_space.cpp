@@ -77,10 +77,8 @@ Projection randomResult(Rng &rng, mlir::MLIRContext &context, const IndexSpace &
 IndexSpace randomSpace(Rng &rng, mlir::MLIRContext &context) {
   IndexSpace space;
   for (int64_t loops = rng.range(1, 4); loops > 0; --loops)
-    space.loops.push_back(
-        {rng.range(rng.percent(1) ? 0 : 1, 5), rng.percent(60)   ? LoopKind::Parallel
-                                               : rng.percent(90) ? LoopKind::Reduced
-                                                                 : LoopKind::Ordered});
+    space.loops.push_back({rng.range(rng.percent(1) ? 0 : 1, 5),
+                           rng.percent(60) ? LoopKind::Parallel : LoopKind::Reduced});
   for (int64_t operands = rng.range(1, 2); operands > 0; --operands)
     space.operands.push_back(randomOperand(rng, context, space));
   space.results.push_back(randomResult(rng, context, space));
