@@ -106,6 +106,29 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
   }
 };
 
+/// The tensor x of which values are the phases x[0::n], x[1::n], ... along an axis, in their order;
+/// null if they are not.
+Value sourceOfPhases(llvm::ArrayRef<Value> values, size_t axis) {
+  const auto count = static_cast<int64_t>(values.size());
+  Value source;
+  for (auto [k, value] : llvm::enumerate(values)) {
+    auto phase = value.getDefiningOp<SliceOp>();
+    if (!phase || (source && phase.getInput() != source))
+      return {};
+    source = phase.getInput();
+    Extents starts(phase.getStarts().size(), 0), sizes(shapeOf(source)), steps(starts.size(), 1);
+    if (sizes[axis] % count != 0)
+      return {};
+    starts[axis] = static_cast<int64_t>(k);
+    sizes[axis] /= count;
+    steps[axis] = sizes[axis] > 1 ? count : phase.getSteps()[axis];
+    if (phase.getStarts() != llvm::ArrayRef(starts) || phase.getSizes() != llvm::ArrayRef(sizes) ||
+        phase.getSteps() != llvm::ArrayRef(steps))
+      return {};
+  }
+  return source;
+}
+
 /// Every phase of an axis, interleaved again: the concat, along an axis of its own behind it, of
 /// elements k, k + n, k + 2n, ... for k from 0 to n - 1 is a reshape of what they are taken of.
 struct InterleavedPhases : OpRewritePattern<ConcatOp> {
@@ -113,30 +136,17 @@ struct InterleavedPhases : OpRewritePattern<ConcatOp> {
 
   LogicalResult matchAndRewrite(ConcatOp concat, PatternRewriter &rewriter) const override {
     const auto own = static_cast<int64_t>(concat.getAxis());
-    const auto phases = static_cast<int64_t>(concat.getInputs().size());
-    if (own == 0 || phases < 2)
+    if (own == 0 || concat.getInputs().size() < 2)
       return failure();
-    const int64_t axis = own - 1;
-    Value source;
-    for (auto [k, input] : llvm::enumerate(concat.getInputs())) {
+    llvm::SmallVector<Value> phases;
+    for (Value input : concat.getInputs()) {
       auto unsqueeze = input.getDefiningOp<UnsqueezeOp>();
       if (!unsqueeze || unsqueeze.getAxes() != llvm::ArrayRef<int64_t>{own})
         return failure();
-      auto phase = unsqueeze.getInput().getDefiningOp<SliceOp>();
-      if (!phase || (source && phase.getInput() != source))
-        return failure();
-      source = phase.getInput();
-      Extents starts(phase.getStarts().size(), 0), sizes(shapeOf(source)), steps(starts.size(), 1);
-      if (sizes[axis] % phases != 0)
-        return failure();
-      starts[axis] = static_cast<int64_t>(k);
-      sizes[axis] /= phases;
-      steps[axis] = sizes[axis] > 1 ? phases : phase.getSteps()[axis];
-      if (phase.getStarts() != llvm::ArrayRef(starts) ||
-          phase.getSizes() != llvm::ArrayRef(sizes) || phase.getSteps() != llvm::ArrayRef(steps))
-        return failure();
+      phases.push_back(unsqueeze.getInput());
     }
-    if (dataDim(source).has_value() != dataDim(concat.getResult()).has_value())
+    const Value source = sourceOfPhases(phases, own - 1);
+    if (!source || dataDim(source).has_value() != dataDim(concat.getResult()).has_value())
       return failure();
     const auto type = concat.getType();
     auto reshape = rewriter.create<ReshapeOp>(concat.getLoc(), source, type.getShape());
@@ -151,21 +161,10 @@ struct InterleaveOfPhases : OpRewritePattern<InterleaveOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(InterleaveOp whole, PatternRewriter &rewriter) const override {
-    const size_t axis = whole.getAxis();
-    const auto turns = static_cast<int64_t>(whole.getInputs().size());
-    Value source;
-    for (auto [k, input] : llvm::enumerate(whole.getInputs())) {
-      auto phase = input.getDefiningOp<SliceOp>();
-      if (!phase || (source && phase.getInput() != source) ||
-          phase.getInput().getType() != whole.getType())
-        return failure();
-      source = phase.getInput();
-      Extents starts(phase.getStarts().size(), 0), steps(starts.size(), 1);
-      starts[axis] = static_cast<int64_t>(k);
-      steps[axis] = phase.getSizes()[axis] > 1 ? turns : phase.getSteps()[axis];
-      if (phase.getStarts() != llvm::ArrayRef(starts) || phase.getSteps() != llvm::ArrayRef(steps))
-        return failure();
-    }
+    const llvm::SmallVector<Value> phases(whole.getInputs());
+    const Value source = sourceOfPhases(phases, whole.getAxis());
+    if (!source || source.getType() != whole.getType())
+      return failure();
     rewriter.replaceOp(whole, source);
     return success();
   }

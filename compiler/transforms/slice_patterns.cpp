@@ -61,6 +61,13 @@ struct Taken {
     sizes[axis] = size;
     steps[axis] = step;
   }
+  /// Takes the same of every n-th element alone; false if the slice has steps between them.
+  bool everyNth(size_t axis, int64_t n) {
+    if (sizes[axis] != 1 && steps[axis] % n != 0)
+      return false;
+    take(axis, starts[axis] / n, sizes[axis], sizes[axis] == 1 ? 1 : steps[axis] / n);
+    return true;
+  }
   Value of(PatternRewriter &rewriter, Location location, Value input) const {
     return sliced(rewriter, location, input, starts, sizes, steps);
   }
@@ -207,100 +214,74 @@ struct SliceOfReverse : SliceOf<ReverseOp> {
   }
 };
 
-/// slice(rotate(x)) is a slice of x where it takes no first element behind a last one; and the
-/// rotation of a slice, along axes that are not rotated.
-struct SliceOfRotate : SliceOf<RotateOp> {
-  using SliceOf::SliceOf;
+/// A slice of a view with a number for each axis, which moves the slice alone along axes with the
+/// number `still`. Along other axes the view stays where the slice takes all, and is resolved where
+/// it can be.
+template <typename Op, int64_t still> struct SliceOfAxes : SliceOf<Op> {
+  using SliceOf<Op>::SliceOf;
 
-  Value through(SliceOp slice, RotateOp rotate, Location where,
-                PatternRewriter &rewriter) const override {
+  Value through(SliceOp slice, Op view, Location where, PatternRewriter &rewriter) const override {
     Taken taken(slice);
-    Extents by(rotate.getBy());
+    Extents numbers(numbersOf(view));
+    const Extents inner(shapeOf(view.getInput()));
     bool moves = false;
     for (size_t axis = 0; axis < taken.rank(); ++axis) {
-      moves |= !taken.isWhole(axis);
-      if (by[axis] == 0 || taken.isWhole(axis))
-        continue;
-      const int64_t extent = taken.from[axis];
-      const int64_t first = taken.starts[axis] + by[axis], last = taken.last(axis) + by[axis];
-      if (first / extent != last / extent)
+      const bool isWhole = taken.isWhole(axis);
+      moves |= !isWhole;
+      if (isWhole)
+        taken.sizes[axis] = inner[axis];
+      else if (numbers[axis] != still && !resolve(taken, axis, numbers[axis], inner[axis]))
         return {};
-      taken.starts[axis] = first % extent;
-      by[axis] = 0;
+      else
+        numbers[axis] = still;
     }
     if (!moves)
       return {};
-    const Value part = taken.of(rewriter, where, rotate.getInput());
-    if (llvm::all_of(by, [](int64_t one) { return one == 0; }))
+    const Value part = taken.of(rewriter, where, view.getInput());
+    if (llvm::all_of(numbers, [](int64_t one) { return one == still; }))
       return part;
-    return typed(rewriter.create<RotateOp>(where, part, by), slice.getType());
+    return typed(rewriter.create<Op>(where, part, numbers), slice.getType());
+  }
+
+  virtual llvm::ArrayRef<int64_t> numbersOf(Op view) const = 0;
+  /// Takes the same elements of the view's operand; false if there is no such slice.
+  virtual bool resolve(Taken &taken, size_t axis, int64_t number, int64_t inner) const = 0;
+};
+
+/// slice(rotate(x)) is a slice of x where it takes no first element behind a last one; and the
+/// rotation of a slice, along axes that are not rotated.
+struct SliceOfRotate : SliceOfAxes<RotateOp, 0> {
+  using SliceOfAxes::SliceOfAxes;
+
+  llvm::ArrayRef<int64_t> numbersOf(RotateOp rotate) const override { return rotate.getBy(); }
+  bool resolve(Taken &taken, size_t axis, int64_t by, int64_t extent) const override {
+    const int64_t first = taken.starts[axis] + by, last = taken.last(axis) + by;
+    taken.starts[axis] = first % extent;
+    return first / extent == last / extent;
   }
 };
 
 /// slice(tile(x)) is a slice of x where it takes of one copy; and tiles of a slice, along axes
 /// that are not repeated.
-struct SliceOfTile : SliceOf<TileOp> {
-  using SliceOf::SliceOf;
+struct SliceOfTile : SliceOfAxes<TileOp, 1> {
+  using SliceOfAxes::SliceOfAxes;
 
-  Value through(SliceOp slice, TileOp tile, Location where,
-                PatternRewriter &rewriter) const override {
-    Taken taken(slice);
-    Extents counts(tile.getCounts());
-    const Extents own(shapeOf(tile.getInput()));
-    bool moves = false;
-    for (size_t axis = 0; axis < taken.rank(); ++axis) {
-      moves |= !taken.isWhole(axis);
-      if (counts[axis] == 1)
-        continue;
-      if (taken.isWhole(axis)) {
-        taken.sizes[axis] = own[axis];
-        continue;
-      }
-      if (taken.starts[axis] / own[axis] != taken.last(axis) / own[axis])
-        return {};
-      taken.starts[axis] %= own[axis];
-      counts[axis] = 1;
-    }
-    if (!moves)
-      return {};
-    const Value part = taken.of(rewriter, where, tile.getInput());
-    if (llvm::all_of(counts, [](int64_t one) { return one == 1; }))
-      return part;
-    return typed(rewriter.create<TileOp>(where, part, counts), slice.getType());
+  llvm::ArrayRef<int64_t> numbersOf(TileOp tile) const override { return tile.getCounts(); }
+  bool resolve(Taken &taken, size_t axis, int64_t, int64_t own) const override {
+    const bool ofOne = taken.starts[axis] / own == taken.last(axis) / own;
+    taken.starts[axis] %= own;
+    return ofOne;
   }
 };
 
 /// slice(repeat(x)) is a slice of x where it takes one of the copies of an element, always the
 /// same or alone; and a repetition of a slice, along other axes.
-struct SliceOfRepeat : SliceOf<RepeatOp> {
-  using SliceOf::SliceOf;
+struct SliceOfRepeat : SliceOfAxes<RepeatOp, 1> {
+  using SliceOfAxes::SliceOfAxes;
 
-  Value through(SliceOp slice, RepeatOp repeat, Location where,
-                PatternRewriter &rewriter) const override {
-    Taken taken(slice);
-    Extents counts(repeat.getCounts());
-    bool moves = false;
-    for (size_t axis = 0; axis < taken.rank(); ++axis) {
-      moves |= !taken.isWhole(axis);
-      const int64_t count = counts[axis];
-      if (count == 1)
-        continue;
-      if (taken.isWhole(axis)) {
-        taken.sizes[axis] /= count;
-        continue;
-      }
-      if (taken.sizes[axis] != 1 && taken.steps[axis] % count != 0)
-        return {};
-      taken.take(axis, taken.starts[axis] / count, taken.sizes[axis],
-                 taken.sizes[axis] == 1 ? 1 : taken.steps[axis] / count);
-      counts[axis] = 1;
-    }
-    if (!moves)
-      return {};
-    const Value part = taken.of(rewriter, where, repeat.getInput());
-    if (llvm::all_of(counts, [](int64_t one) { return one == 1; }))
-      return part;
-    return typed(rewriter.create<RepeatOp>(where, part, counts), slice.getType());
+  llvm::ArrayRef<int64_t> numbersOf(RepeatOp repeat) const override { return repeat.getCounts(); }
+  bool resolve(Taken &taken, size_t axis, int64_t count, int64_t) const override {
+    return taken.everyNth(axis, count);
   }
 };
 
@@ -313,13 +294,10 @@ struct SliceOfInterleave : SliceOf<InterleaveOp> {
     Taken taken(slice);
     const size_t axis = interleave.getAxis();
     const auto turns = static_cast<int64_t>(interleave.getInputs().size());
-    if (taken.sizes[axis] != 1 && taken.steps[axis] % turns != 0)
-      return {};
     const Value one = interleave.getInputs()[taken.starts[axis] % turns];
-    if (dataDim(one) != dataDim(slice.getResult()))
-      return {}; // a constant, which has no data dimension
-    taken.take(axis, taken.starts[axis] / turns, taken.sizes[axis],
-               taken.sizes[axis] == 1 ? 1 : taken.steps[axis] / turns);
+    // A constant has no data dimension.
+    if (dataDim(one) != dataDim(slice.getResult()) || !taken.everyNth(axis, turns))
+      return {};
     return taken.of(rewriter, where, one);
   }
 };
