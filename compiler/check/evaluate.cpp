@@ -295,7 +295,7 @@ std::vector<Spread> Evaluator::run(const Tensors &arguments) {
   return results;
 }
 
-/// The layout may move the elements of a result before they leave, as it does before operations.
+/// The layout may move the elements of a result before it leaves, as it does before operations.
 void Evaluator::moveElements(Spread &result) const {
   for (size_t variant = 1; variant < result.variants.size(); ++variant) {
     Shared &tensor = result.variants[variant];

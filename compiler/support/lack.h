@@ -1,4 +1,4 @@
-// How far a model is from fitting, by its problems.
+// Measures by its problems how far a model is from fitting.
 #pragma once
 
 #include "compiler/support/problem_fwd.h"

@@ -1,4 +1,4 @@
-// What the body of a map computes last, and from which operands of the map.
+// Finds the last operation in the body of a map, and the operands of the map that the body reads.
 #pragma once
 
 #include "compiler/dialect/sluice/operations.h"

@@ -14,7 +14,7 @@ rows::Program runnable(const rows::Program &program);
 /// fit.
 bool isPlannable(const rows::Program &program);
 
-/// Plans a program as plan::makePlan plans a graph: the same problems.
+/// Plans a program. Returns the same problems as plan::makePlan does for a graph.
 [[nodiscard]] Problems makeLoopPlan(const rows::Program &program, const plan::PlanOptions &options,
                                     plan::Plan &result);
 

@@ -97,7 +97,8 @@ private:
   }
 };
 
-/// Keeps the problems of the graph that comes closer to fitting; none: nothing is known of one.
+/// Keeps the problems of the graph that comes closer to fitting. A graph without problems does not
+/// count.
 void keepCloser(const Problems &other, Problems &closest) {
   if (!other.empty() && (closest.empty() || lackOf(other) < lackOf(closest)))
     closest = other;

@@ -87,7 +87,7 @@ RowId withBeyond(GraphBuilder &graph, const Part &part, double value) {
                           graph.lanes());
 }
 
-/// A row times -1, without a function table.
+/// Returns a row times -1, which needs no function table.
 RowId negated(GraphBuilder &graph, RowId row, uint32_t used) {
   VectorStep step;
   step.alu1 = isa::Alu::Mul;

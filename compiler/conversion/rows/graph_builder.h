@@ -71,7 +71,7 @@ public:
   RowId vectorOnce(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
 
   uint32_t table(const std::shared_ptr<const format::TableImage> &image);
-  /// Whether it has been added.
+  /// Whether `table` has added an image.
   [[nodiscard]] bool hasTable(const format::TableImage &image) const {
     return tableNumbers.contains({image.header, image.entries});
   }

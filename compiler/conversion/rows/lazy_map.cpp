@@ -118,8 +118,7 @@ std::vector<double> LazyMap::valuesOf(const Expr &of, NodeId node, int64_t eleme
 
 /// Whether the sum of two constants is rounded about as little as the two. A number that is the
 /// same for all elements is not rounded, others are bf16.
-bool LazyMap::addsExactly(const Expr &of, NodeId one, NodeId other, NodeId sum,
-                          int64_t elements) const {
+bool LazyMap::mayAdd(const Expr &of, NodeId one, NodeId other, NodeId sum, int64_t elements) const {
   const auto rounding = [&](NodeId node) {
     const std::vector<double> values = valuesOf(of, node, elements);
     double most = 0;
@@ -138,7 +137,7 @@ void LazyMap::foldConstantParts(Lowering &lowering) {
   expr = reassociated(
       expr, [&](uint32_t input) { return operands[input].isConstant(); },
       [&](const Expr &of, NodeId one, NodeId other, NodeId sum) {
-        return addsExactly(of, one, other, sum, elements);
+        return mayAdd(of, one, other, sum, elements);
       });
   Expr folded;
   std::vector<Operand> kept;

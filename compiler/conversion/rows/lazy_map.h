@@ -43,9 +43,9 @@ private:
   };
 
   [[nodiscard]] bool dependsOnConstantsOnly(NodeId node) const;
-  /// Values of a node that depends on constants alone, by element.
+  /// Returns the values of a node that depends on constants alone, by element.
   std::vector<double> valuesOf(const Expr &of, NodeId node, int64_t elements) const;
-  bool addsExactly(const Expr &of, NodeId one, NodeId other, NodeId sum, int64_t elements) const;
+  bool mayAdd(const Expr &of, NodeId one, NodeId other, NodeId sum, int64_t elements) const;
   void foldConstantParts(Lowering &lowering);
   void emitIntegers(Lowering &lowering);
   void absorbIntoProducts(Lowering &lowering);

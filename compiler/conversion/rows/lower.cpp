@@ -1,5 +1,6 @@
 #include "compiler/conversion/rows/lower.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -304,13 +305,16 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
   if (!graph || graph->tables.size() <= tables)
     return graph;
   // Cycles do not matter where the tables have no room.
-  LoweringOptions silent = options;
-  silent.notes = nullptr;
-  silent.lanes = nullptr;
-  if (Outcome<Graph> other = lower(function, geometry, info, silent, /*fewTables=*/true);
-      other && other->tables.size() <= tables)
-    return other;
-  return graph;
+  std::vector<TensorLanes> lanes;
+  LoweringOptions again = options;
+  again.notes = nullptr; // they would be the same
+  again.lanes = &lanes;
+  Outcome<Graph> other = lower(function, geometry, info, again, /*fewTables=*/true);
+  if (!other || other->tables.size() > tables)
+    return graph;
+  if (options.lanes)
+    std::ranges::copy(lanes, options.lanes->end() - static_cast<ptrdiff_t>(lanes.size()));
+  return other;
 }
 
 } // namespace sluice::rows

@@ -47,7 +47,7 @@ size_t usersOf(const Expr &expr, NodeId of) {
   }));
 }
 
-/// Whether all that is computed from `first` is computed from `end`, but for what leads there.
+/// Whether everything computed from `first` is computed from `end`, except what leads to `end`.
 bool isOnlyWay(const Expr &expr, NodeId first, NodeId end) {
   std::vector<bool> before(expr.result + 1); // on the way
   const std::vector<NodeId> parts = expr.reachable(end);

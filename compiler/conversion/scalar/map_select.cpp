@@ -103,7 +103,7 @@ struct Solution {
 /// Tables that a search does without.
 using Avoided = std::set<const format::TableImage *>;
 
-/// What tables cost.
+/// The costs of function tables.
 struct TablePrices {
   unsigned ofNew = kTableCost;
   const HasTable &hasTable; ///< those cost kTableCost; may be empty

@@ -96,7 +96,7 @@ struct Reach {
 
 Reach longestRule(const Samples &samples, bool negative, bool fromBelow, unsigned maxUlps) {
   const auto exponentAt = [&](unsigned i) { return fromBelow ? 1 + i : kLastExponent - i; };
-  // Where the value does not go further than `least` exponents, any number up to `least`.
+  // If the value does not reach further than `least` exponents, the result is some number up to it.
   const auto reachOf = [&](auto &&value, unsigned least) {
     const auto holds = [&](unsigned i, unsigned m) {
       const uint16_t x = encode(negative, exponentAt(i), m);
