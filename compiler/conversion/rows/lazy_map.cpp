@@ -350,8 +350,8 @@ std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
       const int64_t at = layout.flat(row, lane);
       const double scale = affine->scale[at], offset = affine->offset[at];
       Element element = base.rows[row].element(static_cast<uint32_t>(lane));
-      element.offset = static_cast<float>(scale * element.offset + offset);
-      element.scale = static_cast<float>(element.scale * scale);
+      element.offset = scale * element.offset + offset;
+      element.scale *= scale;
       elements.push_back(element);
     }
     scaled.rows.push_back(makeRef(lowering.graph, std::move(elements)));

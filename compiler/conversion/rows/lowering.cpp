@@ -254,7 +254,7 @@ RowTensor Lowering::materialise(RowTensor tensor, bool keepBroadcast) {
       Element element = ref.gather[lane];
       // A step that follows in the same pass reads what a stored row holds.
       if (element.row == kNoRow)
-        element.offset = static_cast<float>(bf16ToDouble(roundToBf16(withinBf16(element.offset))));
+        element.offset = bf16ToDouble(roundToBf16(withinBf16(element.offset)));
       selection.add(lane, element, 1);
     }
     selections[row] = selection.round();

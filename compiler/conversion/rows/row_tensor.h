@@ -49,8 +49,8 @@ private:
 struct Element {
   RowId row = kNoRow;
   uint32_t lane = 0;
-  float scale = 1;
-  float offset = 0;
+  double scale = 1;
+  double offset = 0;
   [[nodiscard]] bool plain() const { return row != kNoRow && scale == 1 && offset == 0; }
   bool operator==(const Element &) const = default;
 };
