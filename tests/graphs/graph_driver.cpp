@@ -211,9 +211,7 @@ void evaluate(const fs::path &folder, const pipeline::CompileResult &result, siz
 
   std::vector<check::Rounding> roundings = check::allDirections();
   std::ranges::copy(check::randomDirections(kRandomDirections, 1), std::back_inserter(roundings));
-  check::ProgramFacts facts = pipeline::factsOf(result);
-  facts.exactNodes.clear(); // onnxruntime rounds quotients in float32
-  check::Evaluator evaluator(oracle.function(), std::move(roundings), facts);
+  check::Evaluator evaluator(oracle.function(), std::move(roundings), pipeline::factsOf(result));
   std::map<std::string, check::Spread> inner;
   evaluator.tap = [&](mlir::Value value, const check::Spread &spread) {
     for (const frontend::GraphTensor &tensor : oracle.tensors())

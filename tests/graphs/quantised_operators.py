@@ -17,6 +17,8 @@ class Codes:
         self.name, self.scale, self.zero = name, scale, zero
         self.kind = b.value(zero).dtype.type
         self.step = float(b.value(scale))
+        #: how large the values are: the mean of |x|
+        self.size = size_of_codes(b.value(name), b.value(scale), b.value(zero)) or self.step
 
     def operands(self):
         return [self.name, self.scale, self.zero]
@@ -30,20 +32,28 @@ def zero_point(b, kind):
     return b.constant(kind(b.integer(0, 160) if kind == np.uint8 else b.integer(-40, 40) if b.chance(0.7) else 0))
 
 
-def format_of(b, about, kind):
-    """Scale and zero point of a result whose values are mostly within 100 steps of `about`."""
-    return [scale(b, about), zero_point(b, kind)]
+def format_of(b, step, kind):
+    """Scale and zero point of a result, near a step."""
+    return [scale(b, step), zero_point(b, kind)]
 
 
-def step_of(b, x):
-    """A scale as quantisers choose it: 127 steps are two to three times the mean of |x|."""
-    mean = float(np.nanmean(np.abs(np.nan_to_num(b.value(x), posinf=0, neginf=0)))) or 1.0
-    return min(max(mean, 1e-3), 1e3) / b.one_of((42, 52, 60))
+def step_of(b, size):
+    """A step as quantisers choose it: 127 of them are two to three times the mean of |x|."""
+    return min(max(size, 1e-3), 1e3) / b.one_of((42, 52, 60))
+
+
+def size_of(b, x):
+    return float(np.nanmean(np.abs(np.nan_to_num(b.value(x), posinf=0, neginf=0)))) or 1.0
+
+
+def size_of_codes(values, scale, zero):
+    """The mean of |x| of integers with their scale and zero point."""
+    return float(np.sum(np.abs(values.astype(float) - np.mean(zero.astype(float)))) / max(values.size, 1) * np.mean(scale))
 
 
 def quantised(b, x, kind=None):
     """x as integers of its range; what lies far from the rest saturates."""
-    own, zero = format_of(b, step_of(b, x), kind or b.one_of((np.uint8, np.int8)))
+    own, zero = format_of(b, step_of(b, size_of(b, x)), kind or b.one_of((np.uint8, np.int8)))
     return Codes(b, b.emit("QuantizeLinear", [x, own, zero], keep=False), own, zero)
 
 
@@ -76,19 +86,20 @@ def weight_codes(b, shape, features, axis, by=np.uint8):
 def rescaled(b, codes):
     """Adds or multiplies another value of the same shape, or a constant."""
     op = b.one_of(("QLinearAdd", "QLinearMul"))
-    other = codes.operands()
+    other, size = codes.operands(), codes.size
     if b.chance(0.6):
         constant = b.constant(b.random.integers(*((0, 256) if codes.kind == np.uint8 else (-128, 128)),
                                                 b.shape(codes.name)[-1:]).astype(codes.kind))
         other = [constant, *format_of(b, codes.step if op == "QLinearAdd" else 0.02, codes.kind)]
-    step = codes.step * (1.5 if op == "QLinearAdd" else 2.0)
-    return emit_codes(b, op, [*codes.operands(), *other], format_of(b, step, codes.kind), MICROSOFT)
+        size = size_of_codes(*(b.value(name) for name in other))
+    size = codes.size + size if op == "QLinearAdd" else codes.size * size
+    return emit_codes(b, op, [*codes.operands(), *other], format_of(b, step_of(b, size), codes.kind), MICROSOFT)
 
 
 def by_table(b, codes):
     if b.chance(0.5):
         return emit_codes(b, "QLinearSigmoid", codes.operands(), format_of(b, 1 / 200, codes.kind), MICROSOFT)
-    return emit_codes(b, "QLinearLeakyRelu", codes.operands(), format_of(b, codes.step, codes.kind), MICROSOFT,
+    return emit_codes(b, "QLinearLeakyRelu", codes.operands(), format_of(b, step_of(b, 0.6 * codes.size), codes.kind), MICROSOFT,
                       alpha=b.one_of((0.01, 0.1, 0.25)))
 
 
@@ -96,22 +107,25 @@ def shares(b, codes):
     """Up to opset 12, the axes from 'axis' on are one; without an axis it is the last."""
     axis = b.integer(-1, len(b.shape(codes.name)) - 1)
     named = {"axis": axis} if b.chance(0.8) else {}
-    return emit_codes(b, "QLinearSoftmax", codes.operands(), format_of(b, 1 / 200, codes.kind), MICROSOFT, opset=b.one_of((12, 13, 13)),
-                      **named)
+    opset = b.one_of((12, 13, 13))
+    shape = b.shape(codes.name)
+    count = int(np.prod(shape[axis:] if "axis" in named and opset < 13 and axis >= 0 else shape[axis if named else -1]))
+    return emit_codes(b, "QLinearSoftmax", codes.operands(), format_of(b, step_of(b, 2 / max(count, 2)), codes.kind), MICROSOFT,
+                      opset=opset, **named)
 
 
 def dense(b, codes):
     shape = b.shape(codes.name)
     features = b.integer(1, 9)
-    step = codes.step * 0.01 * max(shape[-1], 1) ** 0.5 * 25
+    size = lambda w: codes.size * size_of_codes(*(b.value(name) for name in w)) * max(shape[-1], 1) ** 0.5  # noqa: E731
     if len(shape) == 2 and b.chance(0.5):
         turned = b.integer(0, 1)
         w = weight_codes(b, (features, shape[-1]) if turned else (shape[-1], features), features, 1 - turned, codes.kind)
         bias = b.constant(b.random.integers(-900, 900, features).astype(np.int32)) if b.chance(0.6) else ""
-        out = format_of(b, step, codes.kind)
+        out = format_of(b, step_of(b, size(w)), codes.kind)
         return emit_codes(b, "QGemm", [*codes.operands(), *w, bias], out, MICROSOFT, transB=turned)
     w = weight_codes(b, (shape[-1], features), features, 1, codes.kind)
-    return emit_codes(b, "QLinearMatMul", [*codes.operands(), *w], format_of(b, step, codes.kind))
+    return emit_codes(b, "QLinearMatMul", [*codes.operands(), *w], format_of(b, step_of(b, size(w)), codes.kind))
 
 
 def convolution(b, codes):
@@ -125,7 +139,8 @@ def convolution(b, codes):
     if b.value(w[2]).size > 1:  # onnxruntime takes one zero point for all features
         w[2] = b.constant(b.value(w[2])[:1].reshape(()))
     products = shape[1] // group * size[0] * size[1]
-    out = format_of(b, codes.step * 0.01 * products ** 0.5 * 25, codes.kind)
+    about = codes.size * size_of_codes(*(b.value(name) for name in w)) * products ** 0.5
+    out = format_of(b, step_of(b, about), codes.kind)
     bias = [b.constant(b.random.integers(-900, 900, features).astype(np.int32))] if b.chance(0.5) else []
     name = b.emit("QLinearConv", [*codes.operands(), *w, *out, *bias], keep=False, group=group,
                   pads=[b.integer(0, s - 1) for s in size * 2], strides=[b.integer(1, 2), b.integer(1, 2)])
@@ -139,11 +154,11 @@ def pooled(b, codes):
     if b.chance(0.5):
         last = b.integer(0, 1)
         count = int(np.prod(shape[1:-1] if last else shape[2:]))
-        return emit_codes(b, "QLinearGlobalAveragePool", codes.operands(), format_of(b, codes.step / count ** 0.5, codes.kind),
+        return emit_codes(b, "QLinearGlobalAveragePool", codes.operands(), format_of(b, step_of(b, codes.size / count ** 0.3), codes.kind),
                           MICROSOFT, channels_last=last)
     window = [min(b.integer(1, 3), extent) for extent in shape[2:]]
     return emit_codes(b, "QLinearAveragePool", codes.operands(),
-                      format_of(b, codes.step / float(np.prod(window)) ** 0.5, codes.kind), MICROSOFT,
+                      format_of(b, step_of(b, codes.size / float(np.prod(window)) ** 0.3), codes.kind), MICROSOFT,
                       kernel_shape=window, strides=[b.integer(1, w) for w in window])
 
 
@@ -190,7 +205,7 @@ def quantise(b):
     axis = b.integer(0, len(b.shape(x)) - 1) if each else None
     shape = (b.shape(x)[axis],) if each else ()
     zero = b.constant(np.asarray(b.random.integers(0, 21, shape), kind))
-    own = b.constant(np.asarray(step_of(b, x) * b.random.choice((0.8, 1.0, 1.25), shape), np.float32))
+    own = b.constant(np.asarray(step_of(b, size_of(b, x)) * b.random.choice((0.8, 1.0, 1.25), shape), np.float32))
     b.emit("DequantizeLinear", [b.emit("QuantizeLinear", [x, own, zero], axis=axis), own, zero], axis=axis)
 
 

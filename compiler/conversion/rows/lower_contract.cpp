@@ -85,9 +85,12 @@ public:
   }
 
   bool takesScale(Lowering &lowering, const std::vector<double> &scale) override {
-    // Integers that are scaled might not be bf16 numbers; one factor behind the product is exact.
-    if (int exponent = 0;
-        llvm::all_equal(scale) && std::abs(std::frexp(scale[0], &exponent)) != 0.5)
+    // Integers that are scaled might not be bf16 numbers; factors behind the product are exact.
+    const auto isPowerOfTwo = [](double factor) {
+      int exponent = 0;
+      return std::abs(std::frexp(factor, &exponent)) == 0.5;
+    };
+    if (!llvm::all_of(scale, isPowerOfTwo))
       if (const auto most = largestInteger(lowering); most && *most > 1)
         return false;
     // Weights are shared by all indices of the loops that the constant does not have.
