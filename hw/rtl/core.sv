@@ -109,6 +109,7 @@ module core #(
   logic [3:0]                read;
   logic [63:0]               read_addr;
   logic [4*RowBits-1:0]      read_row;
+  logic [3*Lanes-1:0]        read_tiny;
   machine_pkg::destination_t dst, weight;
   logic [RowBits-1:0]        dst_row;
 
@@ -123,6 +124,7 @@ module core #(
       .read_i       (read),
       .read_addr_i  (read_addr),
       .read_row_o   (read_row),
+      .read_tiny_o  (read_tiny),
       .inbox_write_i(cfg_inbox || net_data),
       .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net_packet.addr[15:0]),
       .inbox_row_i  (cfg_inbox ? cfg_data_i : net_row_i),
@@ -198,6 +200,7 @@ module core #(
       .read_o         (read[3:1]),
       .read_addr_o    (read_addr[63:16]),
       .read_row_i     (read_row[4*RowBits-1:RowBits]),
+      .read_tiny_i    (read_tiny),
       .result_valid_i (result_valid),
       .result_o       (result),
       .result_row_i   (result_row),

@@ -1,7 +1,9 @@
 // The core's tensor rows: an inbox written by the network and a local part
 // written by the vector unit, both seen by four read ports. A read shows the row as
 // it was before what is written in the same cycle. Every read port, and the
-// readback, is a copy in block RAM with its output register.
+// readback, is a copy in block RAM with its output register. The RAM keeps a mark with
+// every lane that is zero or denormal as bf16: data leaves a RAM late, and its reader has
+// no time to compare exponents. The bit is free, since parts have RAMs of 9, 18, 36 bits.
 `include "assert.svh"
 
 module tensor_ram #(
@@ -16,6 +18,7 @@ module tensor_ram #(
     input  logic [3:0]         read_i,
     input  logic [63:0]        read_addr_i,  // four of 16 bits
     output logic [4*RowBits-1:0] read_row_o, // in the next cycle
+    output logic [3*Lanes-1:0] read_tiny_o,  // with it, of ports 1 to 3: lanes that are zero or denormal
     input  logic               inbox_write_i,
     input  logic [15:0]        inbox_addr_i,
     input  logic [RowBits-1:0] inbox_row_i,
@@ -32,16 +35,26 @@ module tensor_ram #(
 
   localparam int unsigned InboxBits = $clog2(InboxRows);
   localparam int unsigned LocalBits = $clog2(LocalRows);
+  localparam int unsigned StoredBits = RowBits + Lanes;  // the marks above the row
 
   // Where a read meets a write of its row, the output register is zero, whatever is read.
-  (* no_rw_check *) logic [RowBits-1:0] inbox[InboxRows];
-  (* no_rw_check *) logic [RowBits-1:0] local_rows[LocalRows];
+  (* no_rw_check *) logic [StoredBits-1:0] inbox[InboxRows];
+  (* no_rw_check *) logic [StoredBits-1:0] local_rows[LocalRows];
+
+  function automatic logic [StoredBits-1:0] marked(input logic [RowBits-1:0] row);
+    for (int unsigned i = 0; i < Lanes; i++) marked[RowBits+i] = row[i*16+7+:8] == '0;
+    marked[RowBits-1:0] = row;
+  endfunction
 
   // ---- writes: in the RAM a cycle later -------------------------------------------------
   logic                 inbox_q, local_q;
   logic [InboxBits-1:0] inbox_addr_q;
   logic [LocalBits-1:0] local_addr_q;
   logic [RowBits-1:0]   inbox_row_q, local_row_q;
+  logic [StoredBits-1:0] inbox_stored, local_stored;
+
+  assign inbox_stored = marked(inbox_row_q);
+  assign local_stored = marked(local_row_q);
 
   always_ff @(posedge clk_i) begin
     inbox_q <= inbox_write_i;
@@ -56,8 +69,8 @@ module tensor_ram #(
     end
   end
   always_ff @(posedge clk_i) begin
-    if (inbox_q) inbox[inbox_addr_q] <= inbox_row_q;
-    if (local_q) local_rows[local_addr_q] <= local_row_q;
+    if (inbox_q) inbox[inbox_addr_q] <= inbox_stored;
+    if (local_q) local_rows[local_addr_q] <= local_stored;
   end
 
   // ---- reads: of four sources, three are zero -------------------------------------------
@@ -65,7 +78,7 @@ module tensor_ram #(
     logic                 is_local, meets_inbox, meets_local;
     logic [InboxBits-1:0] inbox_addr;
     logic [LocalBits-1:0] local_addr;
-    logic [RowBits-1:0]   stored_inbox_q, stored_local_q, late_inbox_q, late_local_q;
+    logic [StoredBits-1:0] stored_inbox_q, stored_local_q, late_inbox_q, late_local_q;
 
     assign is_local    = read_addr_i[p*16+15];
     assign inbox_addr  = read_addr_i[p*16+:InboxBits];
@@ -79,12 +92,20 @@ module tensor_ram #(
         else stored_inbox_q <= inbox[inbox_addr];
         if (!is_local || meets_local) stored_local_q <= '0;
         else stored_local_q <= local_rows[local_addr];
-        late_inbox_q <= meets_inbox ? inbox_row_q : '0;
-        late_local_q <= meets_local ? local_row_q : '0;
+        late_inbox_q <= meets_inbox ? inbox_stored : '0;
+        late_local_q <= meets_local ? local_stored : '0;
       end
     end
-    assign read_row_o[p*RowBits+:RowBits] = stored_inbox_q | stored_local_q |
-                                            late_inbox_q | late_local_q;
+    logic [StoredBits-1:0] stored;
+
+    assign stored = stored_inbox_q | stored_local_q | late_inbox_q | late_local_q;
+    assign read_row_o[p*RowBits+:RowBits] = stored[RowBits-1:0];
+    if (p > 0) begin : gen_tiny
+      assign read_tiny_o[(p-1)*Lanes+:Lanes] = stored[RowBits+:Lanes];
+    end else begin : gen_no_tiny
+      logic unused;
+      assign unused = ^stored[RowBits+:Lanes];
+    end
 
     `SLUICE_ASSERT(!read_i[p] || {1'b0, read_addr_i[p*16+:15]} <
                                  (read_addr_i[p*16+15] ? 16'(LocalRows) : 16'(InboxRows)))
@@ -96,10 +117,10 @@ module tensor_ram #(
     always_ff @(posedge readback_clk_i) begin
       if (readback_addr_i[15]) begin
         row_q <= local_q && readback_addr_i[LocalBits-1:0] == local_addr_q ? local_row_q
-                 : local_rows[readback_addr_i[LocalBits-1:0]];
+                 : local_rows[readback_addr_i[LocalBits-1:0]][RowBits-1:0];
       end else begin
         row_q <= inbox_q && readback_addr_i[InboxBits-1:0] == inbox_addr_q ? inbox_row_q
-                 : inbox[readback_addr_i[InboxBits-1:0]];
+                 : inbox[readback_addr_i[InboxBits-1:0]][RowBits-1:0];
       end
     end
   end else begin : gen_no_readback

@@ -23,7 +23,8 @@ module vec_alu_lane (
   // ---- stage 1: compare -------------------------------------------------------
   logic [31:0] l1_q, r1_q;
   logic [15:0] b1_q, c1_q;
-  logic        sl1_q, sr1_q, zl1_q, zr1_q, nl1_q, nr1_q, il1_q, ir1_q, less1_q, same1_q;
+  logic        sl1_q, sr1_q, zl1_q, zr1_q, nl1_q, nr1_q, il1_q, ir1_q, less1_q;
+  logic [3:0]  alike1_q;  // equal bits, 8 by 8: all 31 are too many for a stage
   logic [7:0]  el, er, dlr1_q, drl1_q;
 
   assign el = left_i[30:23];
@@ -44,7 +45,8 @@ module vec_alu_lane (
       il1_q   <= el == 8'd255 && left_i[22:0] == '0;
       ir1_q   <= er == 8'd255 && right_i[22:0] == '0;
       less1_q <= left_i[30:0] < right_i[30:0];
-      same1_q <= left_i[30:0] == right_i[30:0];
+      alike1_q <= {left_i[30:24] == right_i[30:24], left_i[23:16] == right_i[23:16],
+                   left_i[15:8] == right_i[15:8], left_i[7:0] == right_i[7:0]};
       dlr1_q  <= el - er;
       drl1_q  <= er - el;
     end
@@ -52,7 +54,7 @@ module vec_alu_lane (
 
   // ---- stage 2: what needs no arithmetic ---------------------------------------
   logic [31:0] fl, fr;  // denormals flushed
-  logic        any_nan, both_zero, below, less, equal;
+  logic        any_nan, both_zero, same, below, less, equal;
   logic        special, special2_q;
   logic [31:0] value, value2_q;
 
@@ -60,11 +62,12 @@ module vec_alu_lane (
   assign fr        = {r1_q[31:23], r1_q[22:0] & {23{!zr1_q}}};
   assign any_nan   = nl1_q || nr1_q;
   assign both_zero = zl1_q && zr1_q;
+  assign same      = &alike1_q;
   // Order with -0 below +0, for max and min; comparisons treat zeros as equal.
   assign below = (l1_q[31] != r1_q[31]) ? l1_q[31]
-                                        : (!both_zero && (l1_q[31] ? !less1_q && !same1_q : less1_q));
+                                        : (!both_zero && (l1_q[31] ? !less1_q && !same : less1_q));
   assign less  = below && !both_zero && !any_nan;
-  assign equal = (both_zero || (same1_q && l1_q[31] == r1_q[31])) && !any_nan;
+  assign equal = (both_zero || (same && l1_q[31] == r1_q[31])) && !any_nan;
 
   always_comb begin
     special = 1'b1;

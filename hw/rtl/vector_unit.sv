@@ -26,6 +26,7 @@ module vector_unit #(
     output logic [2:0]                         read_o,
     output logic [47:0]                        read_addr_o,
     input  logic [3*RowBits-1:0]               read_row_i,
+    input  logic [3*Lanes-1:0]                 read_tiny_i,  // lanes that are zero or denormal
     // matrix results: read and perhaps popped in t, fp32 row in t+1
     input  logic                               result_valid_i,
     output machine_pkg::take_t                 result_o,
@@ -260,20 +261,24 @@ module vector_unit #(
 
   // Operands: bf16 rows with denormals flushed, lane 0 everywhere for a broadcast,
   // zero if not read. Row c is raw where it holds the lower halves of operand b.
-  function automatic logic [15:0] flush(input logic [15:0] x);
-    flush = {x[15:7], x[14:7] == '0 ? 7'b0 : x[6:0]};
+  function automatic logic [15:0] flush(input logic [15:0] x, input logic tiny);
+    flush = {x[15:7], x[6:0] & ~{7{tiny}}};
   endfunction
 
   logic [WideBits-1:0] a1, r1, a_q, r_q;
   logic [RowBits-1:0]  b1, c1;
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_operand
-    logic [15:0] a_ram, b_lane, c_lane, c_raw;
+    logic [15:0] a_ram, b_raw, b_lane, c_lane, c_raw;
+    logic        b_tiny, c_tiny;
     logic [31:0] a, b;
-    assign a_ram  = flush(read_row_i[i*16+:16]);
-    assign b_lane = flush(b_bcast1_q ? read_row_i[RowBits+:16] : read_row_i[RowBits+i*16+:16]);
+    assign a_ram  = flush(read_row_i[i*16+:16], read_tiny_i[i]);
+    assign b_raw  = b_bcast1_q ? read_row_i[RowBits+:16] : read_row_i[RowBits+i*16+:16];
+    assign b_tiny = b_bcast1_q ? read_tiny_i[Lanes] : read_tiny_i[Lanes+i];
+    assign b_lane = flush(b_raw, b_tiny);
     assign c_raw  = c_bcast1_q ? read_row_i[2*RowBits+:16] : read_row_i[2*RowBits+i*16+:16];
-    assign c_lane = b_wide1_q ? c_raw : flush(c_raw);
+    assign c_tiny = c_bcast1_q ? read_tiny_i[2*Lanes] : read_tiny_i[2*Lanes+i];
+    assign c_lane = flush(c_raw, c_tiny && !b_wide1_q);
     assign a = a_src1_q == isa_pkg::SourceRam ? {a_ram, 16'b0}
              : a_src1_q == isa_pkg::SourceNone ? '0 : result_row_i[i*32+:32];
     assign b1[i*16+:16] = b_en1_q ? b_lane : '0;
