@@ -12,12 +12,14 @@ bitstreams where it fits the part.
 --target   the target that gives the units their sizes (c6b32)
 --seeds    how often a unit is placed, each time from another seed (1)
 --jobs     how many placements run at the same time (the number of cores)
---sizes    synthesises only: the figures are estimates of the synthesis, without a clock
+--sizes    synthesises only: cells as the synthesis counts them, and the estimate of the longest path
 --output   folder for the bitstreams (build/fpga)
 --json     writes the figures to a file
 --store    writes the figures to hw/fpga_figures.json
---check    compares with hw/fpga_figures.json: a clock that is more than a tenth lower, or a number of
-           cells that is more than 2 % higher, is an error
+--check    compares with hw/fpga_figures.json: a clock that is more than a tenth lower, a number of cells
+           that is more than 2 % higher, or an estimate that is more than 5 % longer, is an error
+--fit      synthesises only: compares the estimates that other delays of wires would give with the placed
+           units of hw/fpga_figures.json
 --page     writes the stored figures into docs/hardware.md and README.md, without placing anything
 """
 import argparse
@@ -34,16 +36,17 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RTL = os.path.join(ROOT, "hw", "rtl")
 FIGURES = os.path.join(ROOT, "hw", "fpga_figures.json")
 PAGE = os.path.join(ROOT, "docs", "hardware.md")
 README = os.path.join(ROOT, "README.md")
-CLOCK_LOSS, SIZE_GROWTH = 0.10, 0.02  # what --check tolerates
+CLOCK_LOSS, SIZE_GROWTH, DELAY_GROWTH = 0.10, 0.02, 0.05  # what --check tolerates
+LEAST_CORRELATION, LEAST_UNITS = 0.8, 12  # of estimates and placed units
 # nextpnr's names of the cells, and ours.
 CELLS = {"TRELLIS_COMB": "sites", "TRELLIS_FF": "flip-flops", "MULT18X18D": "multipliers", "DP16KD": "block RAMs"}
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-import depth  # noqa: E402  (the list of the modules that a module needs)
+import path_delay  # noqa: E402
+import rtl_modules  # noqa: E402
 
 
 class Failure(Exception):
@@ -147,18 +150,16 @@ class Unit:
 
     def synthesise(self, isa_pkg):
         """Synthesises the unit; returns the cells that yosys counts."""
-        files = " ".join([isa_pkg] + [os.path.join(RTL, name + ".sv") for name in depth.closure(self.module, RTL)])
+        files = " ".join(rtl_modules.sources(self.module, isa_pkg))
         settings = "".join(f" -set {name} {value}" for name, value in self.params.items())
-        read = f"read_verilog -sv -I{RTL} {files}"
+        read = f"read_verilog -sv -I{rtl_modules.RTL} {files}"
         self.yosys("ports", [read, f"chparam{settings} {self.module}" if settings else "",
                              f"hierarchy -check -top {self.module}", "proc", "rename -top unit_top",
                              "write_json ports.json"])
         text, self.frame_flops = frame(self.module, self.params, ports_of(self.folder, "unit_top"))
         with open(os.path.join(self.folder, "frame.v"), "w", encoding="utf-8") as file:
             file.write(text)
-        # A machine of several cores keeps its modules: flat, its synthesis takes gigabytes. One core is
-        # a fifth smaller flat.
-        whole = " -noflatten" if self.params.get("Cores", 1) > 1 else ""
+        whole = "" if self.is_flat() else " -noflatten"
         self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -check -top frame",
                              f"synth_ecp5 -top frame{whole} -json netlist.json", "tee -o stat.json stat -json"])
         with open(os.path.join(self.folder, "stat.json"), encoding="utf-8") as file:
@@ -167,6 +168,15 @@ class Unit:
         return {"sites": count.get("LUT4", 0) + 2 * count.get("CCU2C", 0) + 6 * count.get("TRELLIS_DPR16X4", 0),
                 "flip-flops": count.get("TRELLIS_FF", 0) - self.frame_flops,
                 "multipliers": count.get("MULT18X18D", 0), "block RAMs": count.get("DP16KD", 0)}
+
+    def is_flat(self):
+        """A machine of several cores keeps its modules: flat, its synthesis takes gigabytes. One core is a fifth smaller
+        flat."""
+        return self.params.get("Cores", 1) == 1
+
+    def netlist(self):
+        """Returns the netlist of a synthesised unit that is flat."""
+        return path_delay.Netlist.of_file(os.path.join(self.folder, "netlist.json"), "frame")
 
     def yosys(self, name, commands):
         path = os.path.join(self.folder, name + ".ys")
@@ -194,12 +204,15 @@ class Unit:
                 "path": describe(worst)}
 
 
+def register(cell):
+    """Returns the name of a register by that of its cell: yosys names a cell by the wire that it drives, and the unit is an
+    instance of the frame."""
+    name = re.sub(r"_(TRELLIS_FF|DP16KD|LUT4|CCU2C|PFUMX|L6MUX21|MULT18X18D|TRELLIS_DPR16X4)_.*", "", cell)
+    return re.sub(r"^unit\.", "", re.sub(r"\.\d+\.\d+.*", "", name)) or cell
+
+
 def describe(path):
     """Returns a sentence about a path: its ends, and what its nanoseconds are."""
-    def register(cell):
-        # yosys names a cell by the wire that it drives; the unit is an instance of the frame.
-        name = re.sub(r"_(TRELLIS_FF|DP16KD|LUT4|CCU2C|PFUMX|L6MUX21|MULT18X18D|TRELLIS_DPR16X4)_.*", "", cell)
-        return re.sub(r"^unit\.", "", re.sub(r"\.\d+\.\d+.*", "", name)) or cell
     first, last = path[0]["from"]["cell"], path[-1]["to"]["cell"]
     start = sum(step["delay"] for step in path if step["type"] in ("clk-to-q", "source"))
     wires = sum(step["delay"] for step in path if step["type"] == "routing")
@@ -207,6 +220,12 @@ def describe(path):
     levels = sum(step["type"] == "logic" for step in path)
     return {"from": register(first), "to": register(last), "ns": round(total, 2), "start_ns": round(start, 2),
             "wires_ns": round(wires, 2), "cells": levels}
+
+
+def estimate_of(netlist):
+    """Returns the estimate of the longest path of a netlist."""
+    path = netlist.longest()
+    return {"ns": round(path.ns, 2), "from": register(path.first), "to": register(path.last), "cells": path.cells}
 
 
 class Progress:
@@ -239,6 +258,8 @@ def summary(unit, runs):
 
 
 def path_text(path):
+    if "wires_ns" not in path:
+        return f"longest path by the estimate: {path['from']} to {path['to']}, {path['cells']} cells between"
     return (f"{path['from']} to {path['to']}: {path['ns']:.1f} ns, of which {path['start_ns']:.1f} to leave the first cell "
             f"and {path['wires_ns']:.1f} on wires, {path['cells']} cells between")
 
@@ -247,19 +268,20 @@ def row(name, figures, part):
     """Returns a line of the table on the terminal."""
     cells = figures["cells"]
     share = 100 * cells["sites"] / part["sites"]
+    estimate = f"{figures['estimate']['ns']:>7.2f}" if "estimate" in figures else f"{'-':>7}"
     clock = f"{figures['mhz']['median']:>7.1f} {figures['mhz']['best']:>7.1f}" if "mhz" in figures else f"{'-':>7} {'-':>7}"
     return (f"{name:<16} {cells['sites']:>7} {share:>5.1f} {cells['flip-flops']:>7} {cells['multipliers']:>5} "
-            f"{cells['block RAMs']:>5} {clock}")
+            f"{cells['block RAMs']:>5} {estimate} {clock}")
 
 
 def page_table(first, figures):
     """Returns a table of docs/hardware.md; `first` is the header of its first column."""
-    lines = [f"| {first} | sites | flip-flops | multipliers | block RAMs | placements | MHz, median | MHz, best | worst path |",
-             "|---|--:|--:|--:|--:|--:|--:|--:|---|"]
+    lines = [f"| {first} | sites | flip-flops | multipliers | block RAMs | estimate, ns | placements | MHz, median | MHz, best | "
+             "worst path |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"]
     for one in figures.values():
         cells, path = one["cells"], one["path"]
         lines.append(f"| {one['what']} | {cells['sites']:,} | {cells['flip-flops']:,} | {cells['multipliers']} | "
-                     f"{cells['block RAMs']} | {one['seeds']} | {one['mhz']['median']:.1f} | {one['mhz']['best']:.1f} | "
+                     f"{cells['block RAMs']} | {one['estimate']['ns']:.1f} | {one['seeds']} | {one['mhz']['median']:.1f} | {one['mhz']['best']:.1f} | "
                      f"`{path['from']}` to `{path['to']}`: {path['ns']:.1f} ns, wires {path['wires_ns']:.1f} |")
     return "\n".join(lines)
 
@@ -268,10 +290,11 @@ def update_pages(stored, write):
     """Compares the stored figures with docs/hardware.md and README.md, or writes them; returns whether they agreed."""
     clocks = [one["mhz"]["median"] for one in stored["units"].values()]
     texts = [(PAGE, r"(<!-- clocks: tools/fpga.sh -->\n).*?(<!-- end -->)", page_table("unit", stored["units"]) + "\n"),
+             (PAGE, r"(<!-- estimate: tools/fpga.sh -->\n).*?(<!-- end -->)", fit_text(stored["units"])),
              (README, r"(they reach )\d+ to \d+( MHz)", f"{min(clocks):.0f} to {max(clocks):.0f}")]
-    if "machines" in stored:
-        texts.append((PAGE, r"(<!-- machines: tools/fpga.sh -->\n).*?(<!-- end -->)",
-                      page_table("target", stored["machines"]) + "\n"))
+    machines = {name: one for name, one in stored.get("machines", {}).items() if "mhz" in one}
+    if machines:
+        texts.append((PAGE, r"(<!-- machines: tools/fpga.sh -->\n).*?(<!-- end -->)", page_table("target", machines) + "\n"))
     agreed = True
     for path, pattern, text in texts:
         with open(path, encoding="utf-8") as file:
@@ -296,11 +319,71 @@ def compare(name, figures, stored):
     if "mhz" in figures and figures["mhz"][which] < old["mhz"][which] * (1 - CLOCK_LOSS):
         worse.append(f"{name}: {figures['mhz'][which]:.1f} MHz, more than {CLOCK_LOSS:.0%} below the stored "
                      f"{old['mhz'][which]:.1f}")
+    if "estimate" in figures and figures["estimate"]["ns"] > old["estimate"]["ns"] * (1 + DELAY_GROWTH):
+        worse.append(f"{name}: a path of {figures['estimate']['ns']:.2f} ns by the estimate, more than {DELAY_GROWTH:.0%} "
+                     f"above the stored {old['estimate']['ns']:.2f}")
     cells = "cells" if "mhz" in figures else "synthesis"
     for kind, value in figures["cells"].items():
         if value > old[cells][kind] * (1 + SIZE_GROWTH):
             worse.append(f"{name}: {value} {kind}, more than {SIZE_GROWTH:.0%} above the stored {old[cells][kind]}")
     return worse
+
+
+def store(stored, results, units, part):
+    """Writes figures to hw/fpga_figures.json; those of a synthesis replace those of an earlier synthesis alone."""
+    stored["part"] = f"{part['name']}-{part['grade']}"
+    for name, figures in results.items():
+        kind = stored["units"] if name in units else stored.setdefault("machines", {})
+        if "mhz" not in figures:
+            figures = kind.get(name, {}) | {key: value for key, value in figures.items() if key != "cells"}
+        kind[name] = figures
+    stored["units"] = {name: stored["units"][name] for name in units if name in stored["units"]}
+    with open(FIGURES, "w", encoding="utf-8") as file:
+        json.dump(stored, file, indent=1)
+        file.write("\n")
+
+
+def rank_correlation(pairs):
+    """Returns Spearman's coefficient of pairs of numbers."""
+    def ranks(values):
+        order = sorted(values)
+        # Equal values share the mean of their ranks.
+        return [(order.index(value) + len(order) - 1 - order[::-1].index(value)) / 2 for value in values]
+    return statistics.correlation(*(ranks(values) for values in zip(*pairs)))
+
+
+def estimated_and_placed(units):
+    """Returns (estimate, placed), in nanoseconds, of the units with both."""
+    return [(one["estimate"]["ns"], 1000 / one["mhz"]["median"]) for one in units.values() if "estimate" in one and "mhz" in one]
+
+
+def fit_text(units):
+    """Returns the sentence of docs/hardware.md on how well the estimate orders the placed units."""
+    pairs = estimated_and_placed(units)
+    correlation = rank_correlation(pairs)
+    if len(pairs) < LEAST_UNITS or correlation < LEAST_CORRELATION:
+        raise Failure(f"the estimate orders {len(pairs)} placed units with a rank correlation of {correlation:.2f}; at least "
+                      f"{LEAST_UNITS} units and {LEAST_CORRELATION} are needed; see tools/fpga.sh --fit")
+    off = [estimate / placed - 1 for estimate, placed in pairs]
+    return (f"Over the {len(pairs)} placed units, estimate and placed path have a rank correlation of {correlation:.2f}. The "
+            f"estimate is between {-min(off):.0%} shorter and {max(off):.0%} longer.\n")
+
+
+def fit(units, netlists):
+    """Prints how well other delays of wires would order the placed units."""
+    names = [name for name in netlists if "mhz" in units.get(name, {})]
+    rows = []
+    for each in (step / 20 for step in range(4, 25, 2)):
+        for hard in (step / 20 for step in range(0, 25, 4)):
+            wires = path_delay.Wires(each, hard)
+            pairs = [(netlists[name].longest(wires).ns, 1000 / units[name]["mhz"]["median"]) for name in names]
+            error = statistics.fmean((estimate / placed - 1) ** 2 for estimate, placed in pairs) ** 0.5
+            rows.append((rank_correlation(pairs), error, wires))
+    print(f"{len(names)} units; correlation of ranks, mean error, delays of wires")
+    for correlation, error, wires in sorted(rows, key=lambda one: (-round(one[0], 2), one[1]))[:10]:
+        print(f"{correlation:.3f} {error:6.1%} {wires}")
+    now = [one for one in rows if one[2] == path_delay.Wires()]
+    print("now:", ", ".join(f"{correlation:.3f} {error:.1%}" for correlation, error, _ in now) or path_delay.Wires())
 
 
 def arguments(config):
@@ -316,7 +399,9 @@ def arguments(config):
     parser.add_argument("--store", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--fit", action="store_true")
     args = parser.parse_args()
+    args.sizes |= args.fit
     if args.seeds < 1 or args.jobs < 1:
         parser.error("--seeds and --jobs take a number of at least 1")
     if args.store and args.target != "c6b32":
@@ -345,16 +430,19 @@ def chosen(config, args, folder):
     return units
 
 
-def measure(unit, args, part, isa_pkg, progress, pool):
+def measure(unit, args, part, isa_pkg, progress, pool, netlists):
     """Returns the figures of a unit."""
-    estimate = unit.synthesise(isa_pkg)
+    count = unit.synthesise(isa_pkg)
     progress.show(f"{unit.name} synthesised")
     machine = unit.module == "sluice_top"
-    for kind, used in estimate.items():
+    for kind, used in count.items():
         if used > part[kind] and not args.sizes:
             raise Failure(f"does not fit: {used:,} {kind}, {part['name']} has {part[kind]:,}")
+    estimate = {"estimate": estimate_of(unit.netlist())} if unit.is_flat() else {}
+    if args.fit:
+        netlists[unit.name] = unit.netlist()
     if args.sizes:
-        return {"what": unit.what, "params": unit.params, "cells": estimate}
+        return {"what": unit.what, "params": unit.params, "cells": count, "synthesis": count} | estimate
 
     def place(seed):
         bitstream = None
@@ -364,8 +452,8 @@ def measure(unit, args, part, isa_pkg, progress, pool):
         progress.show(f"{unit.name} placed from seed {seed}: {one['mhz']:.1f} MHz")
         return one
     figures = summary(unit, list(pool.map(place, range(1, args.seeds + 1))))
-    figures["synthesis"] = estimate
-    return figures
+    figures["synthesis"] = count
+    return figures | estimate
 
 
 def main():
@@ -377,7 +465,7 @@ def main():
     if os.path.exists(FIGURES):
         with open(FIGURES, encoding="utf-8") as file:
             stored = json.load(file)
-    results, worse, failed = {}, [], False
+    results, netlists, worse, failed = {}, {}, [], False
     # The tools from PyPI see a /tmp of their own.
     os.makedirs(args.output, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=args.output) as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, \
@@ -388,9 +476,9 @@ def main():
         units = chosen(config, args, folder)
         progress = Progress(len(units) * (1 if args.sizes else 1 + args.seeds))
         if units:
-            print(f"{'unit':<16} {'sites':>7} {'%':>5} {'FFs':>7} {'mult':>5} {'RAMs':>5} {'median':>7} {'best':>7}  "
-                  f"MHz on {part['name']}-{part['grade']}", flush=True)
-        futures = [pool.submit(measure, unit, args, part, isa_pkg, progress, placements) for unit in units]
+            print(f"{'unit':<16} {'sites':>7} {'%':>5} {'FFs':>7} {'mult':>5} {'RAMs':>5} {'est. ns':>7} {'median':>7} {'best':>7}"
+                  f"  MHz on {part['name']}-{part['grade']}", flush=True)
+        futures = [pool.submit(measure, unit, args, part, isa_pkg, progress, placements, netlists) for unit in units]
         for unit, future in zip(units, futures):
             try:
                 figures = results[unit.name] = future.result()
@@ -401,10 +489,13 @@ def main():
                 continue
             progress.end()
             print(row(unit.name, figures, part), flush=True)
-            if "path" in figures:
-                print(f"{'':<16} {path_text(figures['path'])}", flush=True)
+            path = figures.get("path", figures.get("estimate"))
+            if path:
+                print(f"{'':<16} {path_text(path)}", flush=True)
             if args.check:
                 worse += compare(unit.name, figures, {**stored["units"], **stored.get("machines", {})})
+    if args.fit:
+        fit(stored["units"], netlists)
     for sentence in worse:
         print(f"error: {sentence}")
     if args.json:
@@ -412,16 +503,7 @@ def main():
             json.dump({"part": part, "units": results}, file, indent=1)
             file.write("\n")
     if args.store and not failed:
-        stored["part"] = f"{part['name']}-{part['grade']}"
-        routed = {name: figures for name, figures in results.items() if "mhz" in figures}
-        known = {**stored["units"], **routed}
-        stored["units"] = {unit["name"]: known[unit["name"]] for unit in config["units"] if unit["name"] in known}
-        machines = {name: figures for name, figures in routed.items() if name not in stored["units"]}
-        if machines:
-            stored["machines"] = {**stored.get("machines", {}), **machines}
-        with open(FIGURES, "w", encoding="utf-8") as file:
-            json.dump(stored, file, indent=1)
-            file.write("\n")
+        store(stored, results, [unit["name"] for unit in config["units"]], part)
     if args.page and not update_pages(stored, not args.check) and args.check:
         print("error: docs/hardware.md or README.md shows other clocks; run tools/fpga.sh --page")
         failed = True

@@ -12,7 +12,7 @@
 #   gallery      docs/gallery.md, every network
 #   views        20,000 random graphs of selections, 200,000 of merged axes
 #   lockstep     100,000 random instructions on one core of four lanes, on both engines
-#   depth        depth and size of every hardware unit
+#   sizes        the size of every hardware unit, and of a machine for an LFE5U-85F
 #   tidy         clang-tidy over every source
 #   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
 #   fuzz         an hour for each fuzzer, with sanitizers
@@ -48,17 +48,20 @@ views() {
 lockstep() {
   SLUICE_LOCKSTEP_SMALLEST=100000 "$tests/lockstep_test" --gtest_filter='*OnTheSmallestMachine'
 }
-depth() { tools/depth.py --isa-pkg build/release/hw/isa/isa_pkg.sv --jobs "$(nproc)" --page docs/hardware.md; }
+sizes() {
+  tools/unit_sizes.py --isa-pkg build/release/hw/isa/isa_pkg.sv --jobs "$(nproc)" --page docs/hardware.md
+  tools/fpga.sh ecp5-85f --sizes --check
+}
 tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 coverage() { tools/coverage.py --fresh; }
 
-parts=(operators suite conformance variants quantised layers gallery views lockstep depth tidy)
+parts=(operators suite conformance variants quantised layers gallery views lockstep sizes tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | depth | tidy | exporters | fuzz | coverage) ;;
+    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | sizes | tidy | exporters | fuzz | coverage) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done

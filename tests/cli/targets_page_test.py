@@ -89,7 +89,7 @@ class Page(Folder):
     def test_sizes_of_units(self):
         """The estimate of the area adds up the units of docs/hardware.md."""
         page = (SOURCE / "docs/hardware.md").read_text()
-        rows = re.findall(r"^\| ([^|]+) \| [\d-]+ \|((?: [\d,.-]+ \|){7})$", page.split("<!-- end -->")[0], re.MULTILINE)
+        rows = re.findall(r"^\| ([^|]+) \|((?: [\d,.-]+ \|){7})$", page.split("<!-- end -->")[0], re.MULTILINE)
         number = lambda text: 0 if text == "-" else float(text.replace(",", ""))
         shown = {unit: [number(cell) for cell in (cells[0], cells[2], cells[4])]
                  for unit, cells in ((unit, [cell.strip() for cell in text.split("|")]) for unit, text in rows)}

@@ -3,7 +3,7 @@
 
 usage: synthesis.py --isa-package isa_pkg.sv --rtl hw/rtl [--break]
 
-The netlist of LUTs and flip-flops (synth -lut 6, as tools/depth.py measures it) is
+The netlist of LUTs and flip-flops (synth -lut 6) is
 compared with the module as read: equal outputs and next states for all inputs and
 states. --break makes every LUT constant and expects that no module is equal.
 """

@@ -13,7 +13,7 @@ namespace sluice::format {
 namespace {
 
 /// The machine of a target in docs/hardware.md: LUTs, flip-flops, DSP blocks; RAM blocks of 36 and
-/// 288 Kbit. Its estimates are sums of the measured units by hand (tools/depth.json).
+/// 288 Kbit. Its estimates are sums of the measured units by hand (tools/unit_sizes.json).
 std::array<double, 5> pageOf(const std::string &target) {
   const std::ifstream file(SLUICE_SOURCE_DIR "/docs/hardware.md");
   std::stringstream text;

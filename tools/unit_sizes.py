@@ -1,25 +1,18 @@
 #!/usr/bin/env python3
-"""Measures the depth (in LUT6 levels) and the size of every hardware unit with yosys.
+"""Measures the size of every hardware unit in UltraScale+ cells with yosys.
 
-usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--levels [--short]] [--page docs/hardware.md [--write]] [unit...]
+usage: unit_sizes.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--page docs/hardware.md [--write]] [unit...]
 
-Reads the units from tools/depth.json and synthesises each one twice, without the
-modules that it lists as "outside":
-* For the depth, to generic LUTs (synth -flatten -lut 6), without its memories: their
-  ports become ports of the unit, and an asynchronous read counts as one level. The
-  depth is the longest path between registers, memories and ports (ltp -noff). A unit
-  above the limit is an error.
-* For the size, to UltraScale+ cells (synth_xilinx -family xcup) with carry chains, DSP
-  blocks and memories. A unit with "lanes" is mapped with one lane and with two; the
-  first size includes the logic that lanes share. The size of a core, and of the whole
-  machine, is the sum of its units.
+Reads the units from tools/unit_sizes.json and synthesises each one, without the modules
+that it lists as "outside", to UltraScale+ cells (synth_xilinx -family xcup) with carry
+chains, DSP blocks and memories. A unit with "lanes" is mapped with one lane and with
+two; the first size includes the logic that lanes share. The size of a core, and of the
+whole machine, is the sum of its units.
 
---levels  skips the sizes, which take most of the time.
---short   leaves out the units that tools/depth.json calls long, and names them.
 --page    compares the results with the tables of a page; sizes may differ by 5 %.
 --write   writes the tables into the page, and the sizes into hw/area/unit_sizes.json.
 --cache   is the folder for earlier results, by a hash of sources and commands
-          (default: $XDG_CACHE_HOME/sluice-depth).
+          (default: $XDG_CACHE_HOME/sluice-sizes).
 """
 import argparse
 import concurrent.futures
@@ -32,8 +25,9 @@ import sys
 import tempfile
 from dataclasses import dataclass, fields
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MEMORY_MAP = os.path.join(ROOT, "tools", "depth_memory.v")
+import rtl_modules
+
+ROOT = rtl_modules.ROOT
 # LUTs in the cells for small memories and shift registers.
 LUT_MEMORIES = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "SRL16E": 1, "SRLC32E": 1}
 
@@ -64,46 +58,15 @@ class Size:
                     brams=count("RAMB36E2") + count("RAMB18E2") / 2, urams=count("URAM288.*"))
 
 
-def closure(module, rtl):
-    """Returns the modules that a module instantiates, directly or not, packages first."""
-    files = {name[:-3] for name in os.listdir(rtl) if name.endswith(".sv")}
-    todo, found = [module], []
-    while todo:
-        name = todo.pop()
-        if name in found:
-            continue
-        found.append(name)
-        with open(os.path.join(rtl, name + ".sv"), encoding="utf-8") as file:
-            text = re.sub(r"//.*", "", file.read())
-        todo += sorted(files & set(re.findall(r"\w+", text)) - set(found))
-    return sorted(found, key=lambda name: (not name.endswith("_pkg"), name))
-
-
 def elaboration(unit, isa_pkg, lanes=None):
     """Returns the yosys commands that read a unit."""
-    rtl = os.path.join(ROOT, "hw", "rtl")
-    files = " ".join([isa_pkg] + [os.path.join(rtl, name + ".sv") for name in closure(unit["module"], rtl)])
+    files = " ".join(rtl_modules.sources(unit["module"], isa_pkg))
     params = dict(unit.get("params", {}))
     if lanes:
         params["Lanes"] = lanes
     settings = "".join(f" -set {name} {value}" for name, value in params.items())
-    return [f"read_verilog -sv -I{rtl} {files}", f"chparam{settings} {unit['module']}",
+    return [f"read_verilog -sv -I{rtl_modules.RTL} {files}", f"chparam{settings} {unit['module']}",
             f"hierarchy -check -top {unit['module']}"] + [f"blackbox *{name}*" for name in unit.get("outside", [])]
-
-
-def depth_commands(unit, isa_pkg):
-    return elaboration(unit, isa_pkg, 1 if unit.get("lanes") else None) + [
-        "proc",
-        "flatten",
-        "opt",
-        "memory -nomap",
-        f"read_verilog -lib {MEMORY_MAP}",
-        f"techmap -map {MEMORY_MAP}",
-        "expose -evert c:* t:mem_lut %d",  # cells only: exposing a wire would keep it
-        "synth -flatten -lut 6",
-        "opt_clean -purge",
-        "tee -o {out} ltp -noff",
-    ]
 
 
 def size_commands(unit, isa_pkg, lanes):
@@ -157,31 +120,21 @@ class Yosys:
         return text
 
 
-def measure_depth(yosys, unit, isa_pkg):
-    text = yosys.run(depth_commands(unit, isa_pkg))
-    return int(re.search(r"Longest topological path in .*\(length=(\d+)\)", text).group(1))
-
-
 def measure_size(yosys, unit, isa_pkg, lanes):
     report = json.loads(yosys.run(size_commands(unit, isa_pkg, lanes)))
     return Size.of_cells(report["design"]["num_cells_by_type"])
 
 
-def measure(yosys, unit, isa_pkg, levels_only):
-    """Returns (depth, sizes) of a unit. sizes is empty, or has one size, or the sizes of the first and of each further lane."""
-    sizes = []
-    if levels_only:
-        pass
-    elif unit.get("lanes"):
-        first, both = (measure_size(yosys, unit, isa_pkg, lanes) for lanes in (1, 2))
-        both.add(first, -1)
-        sizes = [first, both]
-    elif unit.get("size", True):
-        sizes = [measure_size(yosys, unit, isa_pkg, None)]
-    return measure_depth(yosys, unit, isa_pkg), sizes
+def measure(yosys, unit, isa_pkg):
+    """Returns the size of a unit, or the sizes of the first and of each further lane."""
+    if not unit.get("lanes"):
+        return [measure_size(yosys, unit, isa_pkg, None)]
+    first, both = (measure_size(yosys, unit, isa_pkg, lanes) for lanes in (1, 2))
+    both.add(first, -1)
+    return [first, both]
 
 
-COLUMNS = "| {} | {} | LUTs | LUTs as RAM | flip-flops | carry | DSP | RAM 36K | RAM 288K |\n|---|---|---|---|---|---|---|---|---|"
+COLUMNS = "LUTs | LUTs as RAM | flip-flops | carry | DSP | RAM 36K | RAM 288K |\n{}---|---|---|---|---|---|---|"
 
 
 def size_text(size, number):
@@ -195,22 +148,23 @@ def exact(value):
 
 
 def unit_table(units, results):
-    lines = [COLUMNS.format("unit", "levels")]
+    lines = ["| unit | " + COLUMNS.format("|---|")]
     for unit in units:
-        depth, sizes = results[unit["name"]]
-        if not sizes:
-            lines.append(f"| {unit['name']} | {depth} | " + " | ".join(["-"] * len(fields(Size))) + " |")
-        for size, which in zip(sizes, ("", ", each further lane")):
-            suffix = which or (", one lane" if unit.get("lanes") else "")
-            lines.append(f"| {unit['name']}{suffix} | {'-' if which else depth} | {size_text(size, exact)}")
+        for size, which in zip(results[unit["name"]], suffixes(unit)):
+            lines.append(f"| {unit['name']}{which} | {size_text(size, exact)}")
     return "\n".join(lines)
+
+
+def suffixes(unit):
+    """What tells apart the rows of a unit."""
+    return (", one lane", ", each further lane") if unit.get("lanes") else ("",)
 
 
 def write_sizes(units, results, path=os.path.join(ROOT, "hw", "area", "unit_sizes.json")):
     """Writes the sizes from which the compiler estimates the area of a target."""
     lines = []
     for unit in units:
-        for size, which in zip(results[unit["name"]][1], (", one lane" if unit.get("lanes") else "", ", each further lane")):
+        for size, which in zip(results[unit["name"]], suffixes(unit)):
             lines.append("  " + json.dumps({"unit": unit["name"] + which, "luts": size.luts, "flip_flops": size.flops,
                                             "dsp_blocks": size.dsps}))
     with open(path, "w", encoding="utf-8") as file:
@@ -225,17 +179,17 @@ def rounded(value):
 
 def estimate_table(config, results):
     """Returns the table of estimates. Each target has a row for one core and one for the whole machine."""
-    lines = [COLUMNS.format("target", "part")]
+    lines = ["| target | part | " + COLUMNS.format("|---|---|")]
     for target in config["estimates"]:
         core, machine = Size(), Size()
         for name, (units, lanes) in target["core"].items():
-            sizes = results[name][1]
+            sizes = results[name]
             core.add(sizes[0], units)
             for further in sizes[1:]:
                 core.add(further, units * (lanes - 1))
         machine.add(core, target["cores"])
         for name, times in target["machine"].items():
-            machine.add(results[name][1][0], times)
+            machine.add(results[name][0], times)
         for what, size in (("one core", core), (f"{target['cores']} cores, network, host port", machine)):
             lines.append(f"| {target['target']} | {what} | {size_text(size, rounded)}")
     return "\n".join(lines)
@@ -254,7 +208,7 @@ def update_page(path, tables, write):
     with open(path, encoding="utf-8") as file:
         old = new = file.read()
     for name, table in tables.items():
-        mark = re.compile(rf"(<!-- {name}: tools/depth.py -->\n).*?(<!-- end -->)", re.S)
+        mark = re.compile(rf"(<!-- {name}: tools/unit_sizes.py -->\n).*?(<!-- end -->)", re.S)
         if not mark.search(new):
             raise SystemExit(f"{path}: no mark for the table '{name}'")
         new = mark.sub(lambda match, table=table: match.group(1) + table + "\n" + match.group(2), new)
@@ -264,26 +218,17 @@ def update_page(path, tables, write):
     return write or alike(old, new)
 
 
-def levels_of_page(path):
-    """Returns the levels in the page by unit."""
-    with open(path, encoding="utf-8") as file:
-        table = re.search(r"<!-- units: tools/depth.py -->\n(.*?)<!-- end -->", file.read(), re.S).group(1)
-    return {name: int(levels) for name, levels in re.findall(r"^\| ([^|]+?)(?:, one lane)? \| (\d+) \|", table, re.M)}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isa-pkg", help="generated package of the instruction set (default: generate it)")
     parser.add_argument("--jobs", type=int, default=1, help="number of syntheses that run at the same time (1)")
     parser.add_argument("--cache", default=os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-depth"))
-    parser.add_argument("--levels", action="store_true", help="skip the sizes")
-    parser.add_argument("--short", action="store_true", help="leave out long units; only with --levels")
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-sizes"))
     parser.add_argument("--page", help="page to compare the results with")
     parser.add_argument("--write", action="store_true", help="write the results to the page")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
     args = parser.parse_args()
-    with open(os.path.join(ROOT, "tools", "depth.json"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "tools", "unit_sizes.json"), encoding="utf-8") as file:
         config = json.load(file)
     units = [unit for unit in config["units"] if not args.units or unit["name"] in args.units]
     unknown = set(args.units) - {unit["name"] for unit in units}
@@ -291,13 +236,6 @@ def main():
         raise SystemExit(f"no unit named {', '.join(sorted(unknown))}")
     if args.page and args.units:
         raise SystemExit("--page cannot be combined with a list of units")
-    if args.write and args.levels:
-        raise SystemExit("--write cannot be combined with --levels")
-    if args.short and not args.levels:
-        raise SystemExit("--short needs --levels")
-    left_out = [unit["name"] for unit in units if args.short and unit.get("long")]
-    units = [unit for unit in units if unit["name"] not in left_out]
-
     results, failed = {}, False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         isa_pkg = args.isa_pkg
@@ -305,33 +243,23 @@ def main():
             isa_pkg = os.path.join(folder, "isa_pkg.sv")
             subprocess.run([sys.executable, os.path.join(ROOT, "tools", "gen_isa.py"),
                             os.path.join(ROOT, "hw", "isa", "isa.json"), "--sv", isa_pkg], check=True)
-        print(f"{'unit':<40} {'levels':>6} {'LUTs':>7} {'FF':>7}   limit {config['limit']}")
+        print(f"{'unit':<40} {'LUTs':>7} {'FF':>7}")
         yosys = Yosys(args.cache)
-        futures = [pool.submit(measure, yosys, unit, isa_pkg, args.levels) for unit in units]
+        futures = [pool.submit(measure, yosys, unit, isa_pkg) for unit in units]
         for unit, future in zip(units, futures):
             try:
-                depth, sizes = results[unit["name"]] = future.result()
+                sizes = results[unit["name"]] = future.result()
             except RuntimeError as error:
                 print(f"{unit['name']:<40} {error}", flush=True)
                 failed = True
                 continue
-            over = depth > config["limit"]
-            failed |= over
-            size = f" {sizes[0].luts:>7} {sizes[0].flops:>7}" if sizes else ""
-            print(f"{unit['name']:<40} {depth:>6}{size}{'   above the limit' if over else ''}", flush=True)
-    if left_out:
-        print(f"not measured: {'; '.join(left_out)}")
-    if args.page and args.levels:
-        shown = {name: depth for name, depth in levels_of_page(args.page).items() if name not in left_out}
-        if shown != {name: depth for name, (depth, _) in results.items()}:
-            print(f"{args.page} shows other levels; run tools/depth.py --page {args.page} --write")
-            failed = True
-    elif args.page and len(results) == len(units):
+            print(f"{unit['name']:<40} {sizes[0].luts:>7} {sizes[0].flops:>7}", flush=True)
+    if args.page and len(results) == len(units):
         if args.write:
             write_sizes(units, results)
         tables = {"units": unit_table(units, results), "estimates": estimate_table(config, results)}
         if not update_page(args.page, tables, args.write):
-            print(f"{args.page} shows other sizes; run tools/depth.py --page {args.page} --write")
+            print(f"{args.page} shows other sizes; run tools/unit_sizes.py --page {args.page} --write")
             failed = True
     return 1 if failed else 0
 
