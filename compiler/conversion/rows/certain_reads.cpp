@@ -14,7 +14,7 @@ CertainReads::CertainReads(func::FuncOp function, ConstantValues &constants)
     : constants(constants) {
   Block &block = function.getBody().front();
   for (const Value output : block.getTerminator()->getOperands())
-    read(output, space::wholeOf(ir::shapeOf(output)));
+    read(regions, output, space::wholeOf(ir::shapeOf(output)));
   for (Operation &op : llvm::reverse(block.without_terminator()))
     if (op.getNumResults() == 1 && ir::dataDim(op.getResult(0)))
       add(op);
@@ -25,6 +25,11 @@ const space::Region *CertainReads::of(Value value) const {
   return found == regions.end() ? nullptr : &found->second;
 }
 
+const space::Region *CertainReads::linesOf(Value value) const {
+  const auto found = lines.find(value);
+  return found == lines.end() || of(value) ? nullptr : &found->second;
+}
+
 double CertainReads::leastBehind(Value value) const {
   const auto found = behind.find(value);
   return found == behind.end() ? 1 : found->second;
@@ -33,43 +38,124 @@ double CertainReads::leastBehind(Value value) const {
 void CertainReads::add(Operation &op) {
   const Value result = op.getResult(0);
   auto map = llvm::dyn_cast<ir::MapOp>(op);
-  const double scale = map ? scaleOf(map, constants).least : 1;
+  const MapScale scale = map ? scaleOf(map, constants) : MapScale();
   if (map)
     for (const Value input : map.getInputs()) {
       double &least = behind.try_emplace(input, 1).first->second;
-      least = std::min(least, scale * leastBehind(result));
+      least = std::min(least, scale.least * leastBehind(result));
     }
   const space::Region *region = of(result);
-  if (!region || scale < kLeastWeight)
+  if (!region || scale.least < kLeastWeight) {
+    const space::Region *some = region ? region : linesOf(result);
+    if (some && (region ? scale.leastOfLines : scale.least) >= kLeastWeight)
+      addLines(op, space::Region(*some));
     return;
+  }
   const space::Region needed = *region;
   if (auto view = llvm::dyn_cast<ir::ViewInterface>(op)) {
     const space::Pieces pieces = view.pieces();
     for (const space::Piece &piece : pieces.pieces)
-      read(op.getOperand(piece.operand), space::regionRead(pieces, piece, needed, op.getContext()));
+      read(regions, op.getOperand(piece.operand),
+           space::regionRead(pieces, piece, needed, op.getContext()));
     return;
   }
   for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
-    read(operand, readBy(op, index));
+    read(regions, operand, readBy(op, index));
+}
+
+/// Whether a box contains whole lines along the data dimension of a value.
+static bool hasWholeLines(Value value, const space::Region &region) {
+  const auto shape = ir::shapeOf(value);
+  const auto dim = static_cast<size_t>(*ir::dataDim(value));
+  return !shape.empty() && region.start[dim] == 0 && region.extents[dim] == shape[dim];
+}
+
+/// Whether the loops along one axis of a result are those along one axis of an operand, and move
+/// nothing else.
+static bool moveAlike(const space::Projection &operand, int64_t axisOfOperand,
+                      const space::Projection &result, int64_t axisOfResult) {
+  const auto moves = [](const space::Projection &side, int64_t along, unsigned loop,
+                        bool otherAxes) {
+    for (unsigned axis = 0; axis < side.rank(); ++axis)
+      if ((axis == along) != otherAxes && side.step(axis, loop) != 0)
+        return true;
+    return false;
+  };
+  for (unsigned loop = 0; loop < result.loops(); ++loop) {
+    const bool moved = moves(result, axisOfResult, loop, false);
+    if (moved != moves(operand, axisOfOperand, loop, false) ||
+        (moved &&
+         (moves(result, axisOfResult, loop, true) || moves(operand, axisOfOperand, loop, true))))
+      return false;
+  }
+  return operand.rank() != 0 && operand.region[axisOfOperand] == 1 &&
+         result.region[axisOfResult] == 1;
+}
+
+/// Adds what one element of each line of `needed` reads, whichever element it is.
+void CertainReads::addLines(Operation &op, const space::Region &needed) {
+  const Value result = op.getResult(0);
+  if (!hasWholeLines(result, needed))
+    return;
+  const auto add = [&](Value operand, space::ExtentsRef loops, const space::Projection &from,
+                       const space::Projection &to) {
+    const auto dim = ir::dataDim(operand);
+    if (!dim || !moveAlike(from, *dim, to, *ir::dataDim(result)))
+      return;
+    const auto region = space::regionRead(loops, from, to, needed);
+    if (region && hasWholeLines(operand, *region))
+      read(lines, operand, region);
+  };
+  if (auto view = llvm::dyn_cast<ir::ViewInterface>(op)) {
+    const space::Pieces pieces = view.pieces();
+    if (pieces.pieces.size() != 1 || pieces.outside)
+      return;
+    const space::Piece &piece = pieces.pieces.front();
+    space::Extents loops;
+    for (const space::Piece::Loop &loop : piece.loops)
+      loops.push_back(loop.extent);
+    const auto side = [&](bool ofResult, space::ExtentsRef tensor) {
+      return space::Projection::elements(space::mapOf(piece, ofResult, op.getContext()), tensor);
+    };
+    add(op.getOperand(piece.operand), loops, side(false, pieces.operands[piece.operand]),
+        side(true, pieces.result));
+  } else if (llvm::isa<ir::MapOp, ir::ReduceOp>(op)) {
+    const space::IndexSpace space = llvm::cast<ir::IndexSpaceInterface>(op).indexSpace();
+    for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
+      add(operand, space.extents(), space.operands[index], space.results.front());
+  } else if (isProduct(&op)) {
+    for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
+      read(regions, operand, readBy(op, index));
+  }
 }
 
 std::optional<space::Region> CertainReads::readBy(Operation &op, unsigned operand) const {
-  const space::Region *needed = of(op.getResult(0));
+  const Value result = op.getResult(0);
+  const space::Region *needed = of(result), *some = linesOf(result);
   auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
-  if (!needed || !spaced || !ir::dataDim(op.getOperand(operand)) ||
-      (isProduct(&op) && !readsAll(op, operand, *needed)))
+  if ((!needed && !some) || !spaced || !ir::dataDim(op.getOperand(operand)) ||
+      (needed && isProduct(&op) && !readsAll(op, operand, *needed)))
     return std::nullopt;
   const space::IndexSpace space = spaced.indexSpace();
+  if (!needed) {
+    // All elements of a line of a product read the same elements of one operand.
+    const auto loop = space.results.front().loopAlong(static_cast<unsigned>(*ir::dataDim(result)));
+    if (!isProduct(&op) || !ir::dataDim(op.getOperand(1 - operand)) || !loop ||
+        space.operands[operand].moves(*loop))
+      return std::nullopt;
+    needed = some;
+  }
   return space::regionRead(space.extents(), space.operands[operand], space.results.front(),
                            *needed);
 }
 
-void CertainReads::read(Value value, const std::optional<space::Region> &region) {
+void CertainReads::read(llvm::DenseMap<Value, space::Region> &known, Value value,
+                        const std::optional<space::Region> &region) {
   if (!region || !ir::dataDim(value))
     return;
-  const auto [known, added] = regions.try_emplace(value, *region);
-  if (!added && region->size() > known->second.size())
-    known->second = *region;
+  const auto [found, added] = known.try_emplace(value, *region);
+  if (!added && region->size() > found->second.size())
+    found->second = *region;
 }
 
 /// Whether the elements `needed` of a product multiply each element of an operand that they read

@@ -22,8 +22,12 @@ public:
   /// Nothing if no element is certain.
   [[nodiscard]] const space::Region *of(mlir::Value value) const;
 
-  /// Returns a box of an operand that the elements of() the result certainly read; nothing if none
-  /// is known.
+  /// Returns a box of whole lines along the data dimension. An output depends on at least one
+  /// element of each line. Nothing if of() returns a box, or if no line is certain.
+  [[nodiscard]] const space::Region *linesOf(mlir::Value value) const;
+
+  /// Returns a box of an operand that the elements of() the result certainly read, or one element
+  /// of each of linesOf() the result; nothing if none is known.
   [[nodiscard]] std::optional<space::Region> readBy(mlir::Operation &op, unsigned operand) const;
 
   /// The smallest magnitude of the factors of all maps behind a value, up to the next operation
@@ -32,11 +36,13 @@ public:
 
 private:
   ConstantValues &constants;
-  llvm::DenseMap<mlir::Value, space::Region> regions;
+  llvm::DenseMap<mlir::Value, space::Region> regions, lines;
   llvm::DenseMap<mlir::Value, double> behind;
 
   void add(mlir::Operation &op);
-  void read(mlir::Value value, const std::optional<space::Region> &region);
+  void addLines(mlir::Operation &op, const space::Region &needed);
+  static void read(llvm::DenseMap<mlir::Value, space::Region> &known, mlir::Value value,
+                   const std::optional<space::Region> &region);
   bool readsAll(mlir::Operation &product, unsigned operand, const space::Region &needed) const;
 };
 

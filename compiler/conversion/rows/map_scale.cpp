@@ -1,5 +1,6 @@
 #include "compiler/conversion/rows/map_scale.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/dialect/sluice/tensors.h"
@@ -37,7 +38,7 @@ public:
     }
     scale.mayBeAffine &= runtime.size() == 1;
     if (scale.mayBeAffine && repeats) // terms may cancel
-      scale.least = 0;
+      forgetLeast();
     return scale;
   }
 
@@ -73,11 +74,39 @@ private:
     case Function::Select:
       // A constant operand may decide alone.
       if (llvm::any_of(op.getOperands(), [&](Value value) { return fixed.contains(value); }))
-        scale.least = 0;
+        forgetLeast();
       break;
     default:
       scale.mayBeAffine = false;
     }
+  }
+
+  void forgetLeast() { scale.least = scale.leastOfLines = 0; }
+
+  /// The smallest of the largest magnitudes in each line along the data dimension of the map.
+  double leastOfLines(llvm::ArrayRef<float> values, bool divides) {
+    const auto shape = ir::shapeOf(map.getResult());
+    const auto dim = ir::dataDim(map.getResult());
+    int64_t inner = 1, count = 1;
+    for (const auto &[axis, extent] : llvm::enumerate(shape)) {
+      count *= extent;
+      if (dim && static_cast<int64_t>(axis) > *dim)
+        inner *= extent;
+    }
+    if (!dim || shape.empty() || static_cast<int64_t>(values.size()) != count)
+      return 0;
+    const int64_t along = shape[*dim];
+    double least = HUGE_VAL;
+    for (int64_t line = 0; line < count / along; ++line) {
+      const int64_t first = line / inner * inner * along + line % inner;
+      double most = 0;
+      for (int64_t i = 0; i < along; ++i) {
+        const float value = values[first + i * inner];
+        most = std::fmax(most, std::fabs(divides ? 1 / value : value));
+      }
+      least = std::min(least, most);
+    }
+    return least;
   }
 
   void multiply(Value factor, bool divides) {
@@ -96,6 +125,9 @@ private:
       scale.hasOneSign &= std::signbit(value) == std::signbit(values.front());
       scale.isUniform &= value == values.front();
     }
+    // At the largest factor of a line, the other factors are their least or more.
+    const double ofLines = values.size() > 1 ? leastOfLines(values, divides) : least;
+    scale.leastOfLines = std::max(scale.leastOfLines * least, scale.least * ofLines);
     scale.least *= least;
   }
 };

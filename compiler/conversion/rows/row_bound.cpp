@@ -63,10 +63,15 @@ private:
 
   void read(Operation &op, unsigned operand) {
     const Value result = op.getResult(0);
-    const Region *needed = reads.of(result);
-    if (!needed || reads.leastBehind(result) < kLeastWeight)
-      return;
-    bound.beats += 2 * rowsOf(result, *needed);
+    if (const Region *needed = reads.of(result)) {
+      if (reads.leastBehind(result) < kLeastWeight)
+        return;
+      bound.beats += 2 * rowsOf(result, *needed);
+    } else if (const Region *lines = reads.linesOf(result)) {
+      // Of each line, at least one row is computed.
+      bound.beats +=
+          2 * static_cast<uint64_t>(lines->size() / lines->extents[*ir::dataDim(result)]);
+    }
     if (const auto region = reads.readBy(op, operand))
       store(op.getOperand(operand), *region);
   }

@@ -1,5 +1,8 @@
 // The bound on rows that are stored at once: how many rows it is sure of, and what it does not
 // count.
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/order/least_memory.h"
@@ -108,6 +111,69 @@ TEST(RowBound, CountsNoRowsThatBecomeWeights) {
   };
   expect(model(tanh("%p", "%l", type(20, 12)), twice("%q", "%r", type(12, 8))), 40, 92);
   expect(model(twice("%p", "%l", type(20, 12)), tanh("%q", "%r", type(12, 8))), 0, 92);
+}
+
+std::string cube(int heads, int rows, int columns, const std::string &element = "bf16") {
+  return "tensor<" + std::to_string(heads) + "x" + std::to_string(rows) + "x" +
+         std::to_string(columns) + "x" + element + (element == "bf16" ? ", #sluice.dim<2>>" : ">");
+}
+
+/// The sum over heads of products whose lanes a mask keeps or not: 5 rows of 20 elements each read
+/// 20 rows of `lanes` elements.
+std::string masked(const std::vector<std::vector<int>> &mask, const std::string &behind = "") {
+  const int heads = static_cast<int>(mask.size()), lanes = static_cast<int>(mask[0].size());
+  const std::string scores = cube(heads, 5, 20), values = cube(heads, 20, lanes),
+                    sums = cube(heads, 5, lanes), kept = cube(heads, 5, lanes, "f32");
+  std::string numbers;
+  for (const std::vector<int> &head : mask) {
+    std::string line;
+    for (const int lane : head)
+      line += (line.empty() ? "[" : ", ") + std::to_string(lane) + ".0";
+    std::string rows;
+    for (int row = 0; row < 5; ++row)
+      rows += (row == 0 ? "[" : ", ") + line + "]";
+    numbers += (numbers.empty() ? "[" : ", ") + rows + "]";
+  }
+  return "func.func @main(%l: " + scores + ", %v: " + values + ") -> " +
+         type(behind.empty() ? 5 : 3, lanes) + " {\n" + tanh("%s", "%l", scores) +
+         "  %mask = sluice.constant dense<" + numbers + "]> : " + kept +
+         "\n  %p = sluice.matmul %s, %v : (" + scores + ", " + values + ") -> " + sums +
+         "\n  %own = sluice.map (%a = %p, %b = %mask) : (" + sums + ", " + kept + ") -> " + sums +
+         " {\n    %m = arith.mulf %a, %b : f32\n    sluice.yield %m\n  }\n" +
+         (behind.empty() ? "  %y" : "  %sum") + " = sluice.reduce sum %own axes [0] : (" + sums +
+         ") -> " + type(5, lanes) + "\n" + behind +
+         "  return %y : " + type(behind.empty() ? 5 : 3, lanes) + "\n}";
+}
+
+TEST(RowBound, CountsRowsOfWhichAMaskKeepsSomeLanes) {
+  // 2 heads, 5 lines of 20 elements each.
+  expect(masked({{1, 1, 0, 0}, {0, 0, 1, 1}}), 30, 60);
+  // The mask leaves out all of the second head.
+  expect(masked({{1, 1, 1, 1}, {0, 0, 0, 0}}), 0, 60);
+  expect(masked({{1, 1, 0, 0}, {0, 0, 1, 1}},
+                "  %y = sluice.slice %sum starts [1, 0] sizes [3, 4] steps [1, 1] : (" +
+                    type(5, 4) + ") -> " + type(3, 4) + "\n"),
+         18, 36);
+}
+
+TEST(RowBound, IsAtMostTheRowsThatRandomMasksKeep) {
+  std::mt19937 random(1);
+  unsigned known = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<std::vector<int>> mask(1 + random() % 4, std::vector<int>(1 + random() % 12));
+    for (std::vector<int> &head : mask)
+      for (int &lane : head)
+        lane = random() % 3 == 0 ? 1 : 0;
+    const std::string text = masked(mask);
+    const Model model(text);
+    ASSERT_TRUE(model.graph) << text;
+    const RowBound found = rowBound(model.main(), 8);
+    known += found.rows != 0 ? 1 : 0;
+    const plan::Work work = plan::analyse(*model.graph);
+    ASSERT_LE(found.rows, plan::rowsAtOnce(*model.graph, work).size()) << text;
+    ASSERT_LE(found.beats, work.beats) << text;
+  }
+  EXPECT_GT(known, 20U);
 }
 
 } // namespace
