@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,46 +12,6 @@
 #include "runtime/format/program_file.h"
 
 namespace sluice::cli {
-
-ExitCode exitCodeOf(std::string_view code) {
-  // Codes whose group says something else. Usage: a flag is missing or wrong.
-  // E0408 to E0414, E0417: what the machine does not do, whatever its size.
-  static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
-      {Different, {"E0613", "E0614", "E0619", "E0620"}},
-      {Usage,
-       {"E0111", "E0112", "E0117", "E0119", "E0120", "E0121", "E0311", "E0418", "E0515", "E0516"}},
-      {Refused,
-       {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0417",
-        "E0606", "E0612", "E0617"}},
-      {Malformed, {"E0605", "E0615", "E0616", "E0622", "E0624"}},
-      {Internal, {"E0199", "E0498", "E0499", "E0607", "E0608", "E0609", "E0610", "E0611"}}};
-  for (const auto &[exit, codes] : exceptions)
-    if (std::find(codes.begin(), codes.end(), code) != codes.end())
-      return exit;
-  if (code.size() != 5)
-    return Internal;
-  switch (code[2]) {
-  case '1':
-  case '5':
-    return Malformed;
-  case '2':
-  case '3':
-    return Refused;
-  case '4':
-    return DoesNotFit;
-  case '6':
-    return Usage;
-  default:
-    return Internal;
-  }
-}
-
-ExitCode exitCodeOf(const Problems &problems) {
-  const auto ours = [](const Problem &one) { return exitCodeOf(one.code) == Internal; };
-  if (std::any_of(problems.begin(), problems.end(), ours))
-    return Internal;
-  return problems.empty() ? Ok : exitCodeOf(problems.front().code);
-}
 
 Json errorsJson(const Problems &problems) {
   Json errors = Json::array();
@@ -77,8 +36,7 @@ void Report::log(const Problems &problems, const std::string &file) const {
   else
     groups = groupProblems(problems);
   for (const ProblemGroup &group : groups)
-    // E05xx name the file they are about, which may be another one.
-    say(problemText(group, group.first->code.starts_with("E05") ? "" : file, color()));
+    say(problemText(group, definitionOf(group.first->code).namesFile ? "" : file, color()));
   // Once, for who meets the data dimension here.
   const auto layout = std::find_if(problems.begin(), problems.end(),
                                    [](const Problem &one) { return !one.chain.empty(); });

@@ -11,26 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/support/problem.h"
+#include "tools/cli/problem_codes.h"
 
 namespace sluice::cli {
 
 using Json = nlohmann::ordered_json;
-
-/// Exit codes of every command.
-enum ExitCode : int {
-  Ok = 0,
-  Different = 1,  ///< a comparison failed
-  Usage = 2,      ///< what was asked for cannot be asked for
-  Refused = 3,    ///< the model is not supported, or refused by a rule
-  DoesNotFit = 4, ///< the model does not fit the target
-  Malformed = 5,  ///< an input file is malformed or unreadable
-  Internal = 6,   ///< our fault
-};
-
-/// The exit code that an error code stands for.
-ExitCode exitCodeOf(std::string_view code);
-/// That of the first problem, or Internal if any is our fault; Ok without any.
-ExitCode exitCodeOf(const Problems &problems);
 
 /// The value of "errors" in every JSON result.
 Json errorsJson(const Problems &problems);

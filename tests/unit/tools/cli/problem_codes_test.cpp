@@ -1,0 +1,43 @@
+// The definitions of problem codes: complete, and what the exit code of several problems is.
+#include "tools/cli/problem_codes.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sluice::cli {
+
+const std::vector<std::pair<std::string_view, std::string_view>> &explainPages();
+
+namespace {
+
+Problem problem(const char *code) {
+  Problem made;
+  made.code = code;
+  return made;
+}
+
+TEST(ProblemCodes, HaveOnePageEach) {
+  std::vector<std::string_view> defined, explained;
+  for (const ProblemCode &one : problemCodes())
+    defined.push_back(one.code);
+  for (const auto &[code, page] : explainPages())
+    explained.push_back(code);
+  std::ranges::sort(explained);
+  EXPECT_EQ(defined, explained);
+}
+
+TEST(ProblemCodes, SayTheExitCode) {
+  EXPECT_EQ(exitCodeOf({}), Ok);
+  EXPECT_EQ(exitCodeOf({problem("E0302")}), Refused);
+  EXPECT_EQ(exitCodeOf({problem("E0402"), problem("E0302")}), DoesNotFit);
+  // A fault of sluice is more than all other problems.
+  EXPECT_EQ(exitCodeOf({problem("E0402"), problem("E0499")}), Internal);
+  EXPECT_EQ(exitCodeOf({problem("E0000")}), Internal);
+}
+
+} // namespace
+} // namespace sluice::cli
