@@ -37,14 +37,29 @@ def load(path):
         if offset > total:
             raise SystemExit(f"{inst['name']}: {offset} bits do not fit in {total}")
         inst["layout"], inst["bits"] = layout, offset
+    table["stages"] = [item for item in table["latencies"] if "least" in item]
+    for item in table["stages"]:
+        if not item["least"] <= item["value"] <= item["most"]:
+            raise SystemExit(f"{item['name']}: {item['value']} is not in {item['least']} to {item['most']}")
     return table
+
+
+def fixed(table):
+    """The constants and the latencies that no target sets."""
+    return table["constants"] + [item for item in table["latencies"] if "least" not in item]
 
 
 def emit_sv(table):
     out = ["// Generated from hw/isa/isa.json by tools/gen_isa.py.", "package isa_pkg;"]
     out.append(f"  localparam int unsigned InstBits = {table['word_bits'] * table['words']};")
-    for item in table["constants"] + table["latencies"]:
+    for item in fixed(table):
         out.append(f"  localparam int unsigned {camel(item['name'])} = {item['value']};  // {item['doc']}")
+    for item in table["stages"]:
+        name = camel(item["name"])
+        out.append(f"  // {item['doc']}")
+        out.append(f"  localparam int unsigned {name}Default = {item['value']};")
+        out.append(f"  localparam int unsigned {name}Least = {item['least']};")
+        out.append(f"  localparam int unsigned {name}Most = {item['most']};")
     for name, enum in table["enums"].items():
         width = max(1, (max(enum["values"].values())).bit_length())
         for field_width in [f["bits"] for i in table["instructions"] for f in i["layout"] if f.get("enum") == name]:
@@ -88,8 +103,20 @@ def emit_header(table):
            f"inline constexpr unsigned kInstBits = {table['word_bits'] * table['words']};",
            f"inline constexpr unsigned kVersion = {table['version']};",
            "using Words = std::array<uint64_t, kWords>;", ""]
-    for item in table["constants"] + table["latencies"]:
+    for item in fixed(table):
         out.append(f"inline constexpr unsigned k{camel(item['name'])} = {item['value']}; ///< {item['doc']}")
+    out += ["", "/// The latencies that a target sets, in cycles. The initial values are those of a target that",
+            "/// does not set them.", "struct Stages {"]
+    out += [f"  uint32_t {lower_camel(item['name'])} = {item['value']}; ///< {item['doc']}" for item in table["stages"]]
+    out += ["  bool operator==(const Stages &) const = default;", "};", "",
+            "/// One of the latencies that a target sets, and its limits.", "struct StageInfo {",
+            "  const char *name; ///< in target files", "  uint32_t Stages::*value;", "  uint32_t least;", "  uint32_t most;", "};", "",
+            "/// The latencies that a target sets, in the order of the table.",
+            "inline constexpr StageInfo kStages[] = {"]
+    out += [f"    {{\"{item['name']}\", &Stages::{lower_camel(item['name'])}, {item['least']}, {item['most']}}},"
+            for item in table["stages"]]
+    out += ["};"]
+    out += [f"inline constexpr uint32_t kMost{camel(item['name'])} = {item['most']};" for item in table["stages"]]
     out += ["", "// The largest value of a field."]
     out += [f"inline constexpr uint32_t kMost{camel(name)} = {value};" for name, value in largest_values(table)]
     for name, enum in table["enums"].items():
@@ -242,6 +269,10 @@ def emit_source(table):
     return "\n".join(out) + "\n"
 
 
+def others(item):
+    return f"{item['least']} to {item['most']}" if "least" in item else "-"
+
+
 def emit_markdown(table):
     bits = table["word_bits"] * table["words"]
     out = ["# Instruction set", "", "This page lists every instruction, field and constant of the accelerator. `machine.md` specifies their effect, cycle by cycle. "
@@ -251,8 +282,9 @@ def emit_markdown(table):
            "The fields follow in the order of the tables; all other bits are zero. A field with several elements stores element 0 in the lowest bits.", "",
            "## Constants", "", "| constant | value | meaning |", "|---|---|---|"]
     out += [f"| `{item['name']}` | {item['value']} | {item['doc']} |" for item in table["constants"]]
-    out += ["", "## Latencies", "", "| stage | cycles | what happens |", "|---|---|---|"]
-    out += [f"| `{item['name']}` | {item['value']} | {item['doc']} |" for item in table["latencies"]]
+    out += ["", "## Latencies", "", "A target may set the latencies that name other values "
+            "([stages](targets.md#stages)).", "", "| stage | cycles | other values | what happens |", "|---|---|---|---|"]
+    out += [f"| `{item['name']}` | {item['value']} | {others(item)} | {item['doc']} |" for item in table["latencies"]]
     out += ["", "## Enumerations", "", "| enumeration | meaning | values |", "|---|---|---|"]
     for name, enum in table["enums"].items():
         values = ", ".join(f"`{value}` {code}" for value, code in enum["values"].items())

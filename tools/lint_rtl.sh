@@ -31,13 +31,25 @@ for file in $modules; do
   fi
 done
 
-# The smallest machine.
-if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
-    -I. $packages $modules --top-module sluice_top -GCores=1 -GLanes=4 -GPeTerms=4 > "$folder/log" 2>&1; then
-  echo "verilator: sluice_top with one core of four lanes"
-  cat "$folder/log"
-  failed=1
-fi
+# The smallest machine, with the default stages, and with as few and as many as a target may set.
+stages() { # of the bound least or most, each behind the text $2 and before the text $3
+  python3 - "$root/hw/isa/isa.json" "$@" <<'EOF'
+import json
+import sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    stages = [one for one in json.load(file)["latencies"] if "least" in one]
+print(*(f"{sys.argv[3]}{one['name'].title().replace('_', '')}{sys.argv[4]}{one[sys.argv[2]]}" for one in stages))
+EOF
+}
+for bound in value least most; do
+  if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
+      -I. $packages $modules --top-module sluice_top -GCores=1 -GLanes=4 -GPeTerms=4 \
+      $(stages $bound -G =) > "$folder/log" 2>&1; then
+    echo "verilator: sluice_top with one core of four lanes, stages: $bound"
+    cat "$folder/log"
+    failed=1
+  fi
+done
 
 # yosys 0.23 takes an unpacked array of structs for one struct, without a word.
 if grep -nE '^ *([a-z_]+::)?[a-z_]+_t +[a-z0-9_]+ *\[' $modules; then
@@ -54,6 +66,17 @@ if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -sv -
   cat "$folder/log"
   failed=1
 fi
+
+for bound in least most; do
+  if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -sv -I. $packages $(echo "$modules" | tr '\n' ' '); \
+      chparam -set Cores 1 -set Lanes 4 -set PeTerms 4 $(stages $bound "-set " " ") sluice_top; hierarchy -check -top sluice_top; \
+      proc; select -assert-none t:\$dlatch t:\$adlatch t:\$dlatchsr; opt_clean; check -assert" \
+      > "$folder/log" 2>&1; then
+    echo "yosys: stages: $bound"
+    cat "$folder/log"
+    failed=1
+  fi
+done
 
 # Both tools must reject a parameter with a wrong value.
 if verilator --lint-only -I. fifo_pointers.sv -GDepth=6 > "$folder/log" 2>&1 ||

@@ -7,17 +7,6 @@
 
 namespace sluice::isa {
 
-/// Cycles from a product's issue to the sum at the end of the chain of processing elements; it is
-/// accumulated then (A - t in docs/machine.md).
-constexpr unsigned chainLatency(unsigned lanes, unsigned peTerms) {
-  return kMmRead + kMmFanout + kMmPe + lanes / peTerms - 1;
-}
-
-/// Cycles from the last product's issue to the result's being there for the vector unit.
-constexpr unsigned resultLatency(unsigned lanes, unsigned peTerms) {
-  return chainLatency(lanes, peTerms) + kMmNormalise + 1;
-}
-
 /// Beats from the one that writes a preload row to the first that may read it: the write comes
 /// two cycles behind the read of a beat (docs/machine.md, Matrix unit).
 inline constexpr unsigned kPreloadDistance = 3;
@@ -38,26 +27,48 @@ constexpr bool takesResult(const Vec &vec) {
   return vec.aSrc == Source::Mxu || vec.aSrc == Source::Peek;
 }
 
-/// Cycles a reduction adds; `lanes` is a power of two.
-constexpr unsigned reduceLatency(Reduce reduce, unsigned lanes) {
-  const auto levels = static_cast<unsigned>(std::bit_width(lanes) - 1);
-  switch (reduce) {
-  case Reduce::None:
-    return 0;
-  case Reduce::Max:
-    return levels + kVecReduceMax;
-  case Reduce::Sum:
-    return (levels + 1) / 2 + kVecReduceSum;
-  case Reduce::Argmax:
-    return levels + kVecReduceArgmax;
-  }
-  return 0;
-}
+/// The latencies of one machine, in cycles.
+struct Latencies {
+  unsigned lanes = 0;
+  unsigned peTerms = 0;
+  Stages stages;
 
-/// Cycles from issue to the destination: L of docs/machine.md.
-constexpr unsigned vectorLatency(unsigned path, unsigned lanes) {
-  return kVecRead + (path & 1) * kVecAlu + (path >> 1 & 1) * kVecTable +
-         reduceLatency(static_cast<Reduce>(path >> 3), lanes) + (path >> 2 & 1) * kVecAlu + kVecOut;
-}
+  /// From a product's issue to the sum at the end of the chain of processing elements; it is
+  /// accumulated then (A - t in docs/machine.md).
+  constexpr unsigned chain() const {
+    return kMmRead + stages.mmFanout + kMmPe + lanes / peTerms - 1;
+  }
+
+  /// From the last product's issue to the first cycle in which the vector unit sees the result.
+  constexpr unsigned result() const { return chain() + stages.mmNormalise + 1; }
+
+  /// From the grant of a packet to the first cycle in which its destinations show it.
+  constexpr unsigned hop() const { return stages.netHop; }
+
+  /// What a reduction adds; `lanes` is a power of two.
+  constexpr unsigned reduce(Reduce reduce) const {
+    const auto levels = static_cast<unsigned>(std::bit_width(lanes) - 1);
+    switch (reduce) {
+    case Reduce::None:
+      return 0;
+    case Reduce::Max:
+      return levels + kVecReduceMax;
+    case Reduce::Sum:
+      return (levels + 1) / 2 + kVecReduceSum;
+    case Reduce::Argmax:
+      return levels + kVecReduceArgmax;
+    }
+    return 0;
+  }
+
+  /// What an arithmetic unit adds if a beat uses it.
+  constexpr unsigned alu() const { return stages.vecAlu; }
+
+  /// From the issue of a beat with this path to its destination: L of docs/machine.md.
+  constexpr unsigned vector(unsigned path) const {
+    return kVecRead + (path & 1) * stages.vecAlu + (path >> 1 & 1) * kVecTable +
+           reduce(static_cast<Reduce>(path >> 3)) + (path >> 2 & 1) * stages.vecAlu + stages.vecOut;
+  }
+};
 
 } // namespace sluice::isa

@@ -21,15 +21,15 @@ struct VectorEntries {
   uint8_t destination = 0; ///< L of docs/machine.md
 };
 
-constexpr VectorEntries vectorEntries(unsigned path, unsigned lanes) {
-  const unsigned table = kVecRead + (path & 1) * kVecAlu;
+constexpr VectorEntries vectorEntries(unsigned path, const Latencies &latencies) {
+  const unsigned table = kVecRead + (path & 1) * latencies.alu();
   const bool looksUp = (path >> 1 & 1) != 0;
   VectorEntries out;
   if (looksUp)
     out.table = static_cast<uint8_t>(table);
   if (path >> 3 != 0)
     out.reduce = static_cast<uint8_t>(table + (looksUp ? kVecTable : 0));
-  out.destination = static_cast<uint8_t>(vectorLatency(path, lanes));
+  out.destination = static_cast<uint8_t>(latencies.vector(path));
   return out;
 }
 

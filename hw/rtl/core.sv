@@ -11,6 +11,10 @@ module core #(
     parameter int unsigned PreloadRows  = 256,
     parameter int unsigned Instructions = 512,
     parameter int unsigned Tables       = 4,
+    parameter int unsigned MmFanout     = isa_pkg::MmFanoutDefault,
+    parameter int unsigned MmNormalise  = isa_pkg::MmNormaliseDefault,
+    parameter int unsigned VecAlu       = isa_pkg::VecAluDefault,
+    parameter int unsigned VecOut       = isa_pkg::VecOutDefault,
     parameter bit Readback              = 1'b1,  // of tensor rows
     localparam int unsigned RowBits     = Lanes * 16
 ) (
@@ -155,7 +159,9 @@ module core #(
       .WeightBlocks(WeightBlocks),
       .Accumulators(Accumulators),
       .PreloadRows (PreloadRows),
-      .PcBits      (PcBits)
+      .PcBits      (PcBits),
+      .MmFanout    (MmFanout),
+      .MmNormalise (MmNormalise)
   ) u_matrix (
       .clk_i,
       .rst_i,
@@ -187,7 +193,9 @@ module core #(
   vector_unit #(
       .Lanes (Lanes),
       .Tables(Tables),
-      .PcBits(PcBits)
+      .PcBits(PcBits),
+      .VecAlu(VecAlu),
+      .VecOut(VecOut)
   ) u_vector (
       .clk_i,
       .rst_i,

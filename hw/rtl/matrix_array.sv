@@ -11,6 +11,7 @@ module matrix_array #(
     parameter int unsigned Lanes        = 8,
     parameter int unsigned PeTerms      = 4,
     parameter int unsigned WeightBlocks = 64,
+    parameter int unsigned MmFanout     = isa_pkg::MmFanoutDefault,
     localparam int unsigned BlockBits   = $clog2(WeightBlocks),
     localparam int unsigned LaneBits    = $clog2(Lanes)
 ) (
@@ -29,15 +30,18 @@ module matrix_array #(
     output logic [Lanes*isa_pkg::AccBits-1:0] sum_o
 );
   `SLUICE_REQUIRE(Lanes / PeTerms * PeTerms == Lanes)
+  `SLUICE_REQUIRE(MmFanout >= isa_pkg::MmFanoutLeast && MmFanout <= isa_pkg::MmFanoutMost)
 
   localparam int unsigned Elements  = Lanes / PeTerms;
   localparam int unsigned SliceBits = PeTerms * 16;
-  // valid_q[k]: a beat issued k cycles ago; t+4 is stage 1 of the first element.
-  localparam int unsigned Stage1    = isa_pkg::MmRead + isa_pkg::MmFanout;
+  // valid_q[k]: a beat issued k cycles ago; t + Stage1 is stage 1 of the first element.
+  localparam int unsigned Stage1    = isa_pkg::MmRead + MmFanout;
+  // More registers on the way to the columns than the two that every array has.
+  localparam int unsigned More      = MmFanout - 2;
   localparam int unsigned Last      = Stage1 + isa_pkg::MmPe + Elements - 1;
 
   logic [Last:2]        valid_q;
-  logic [Lanes*16-1:0]  row2_q, row3_q;
+  logic [Lanes*16-1:0]  row2_q, row3_q;  // row3_q is in t + 3 + More
   logic [Lanes-1:0]     full_exponent;
   logic [Last-1:3]      poison_q;
 
@@ -54,10 +58,28 @@ module matrix_array #(
     if (valid_i) begin
       row2_q <= zero_i ? '0 : row_i;
     end
-    if (valid_q[2]) row3_q <= row2_q;
+    if (valid_q[2+More]) row3_q <= gen_more[More].row;
     poison_q <= {poison_q[Last-2:3], full_exponent != '0};
   end
   assign poison_o = poison_q[Last-1];
+
+  // ---- further registers of the fan-out ----------------------------------------------
+  logic [Last:1] issued;  // [k]: a beat issued k cycles ago
+  assign issued = {valid_q, valid_i};
+
+  for (genvar k = 0; k <= More; k++) begin : gen_more
+    logic [Lanes*16-1:0]  row;      // in t + 2 + k
+    logic [BlockBits-1:0] address;  // in t + 1 + k
+    if (k == 0) begin : gen_none
+      assign row     = row2_q;
+      assign address = block_i;
+    end else begin : gen_one
+      always_ff @(posedge clk_i) begin
+        if (issued[1+k]) row <= gen_more[k-1].row;
+        if (issued[k]) address <= gen_more[k-1].address;
+      end
+    end
+  end
 
   // ---- one slice of x per element, skewed --------------------------------------------
   logic [Elements-1:0]           read, keep;
@@ -75,23 +97,23 @@ module matrix_array #(
       logic                 moves;  // the address
       if (d == 0) begin : gen_first
         assign slice   = row3_q[p*SliceBits+:SliceBits];
-        assign address = block_i;
-        assign moves   = valid_i;
+        assign address = gen_more[More].address;
+        assign moves   = issued[1+More];
       end else begin : gen_next
         assign slice   = gen_delay[d-1].slice_q;
         assign address = gen_delay[d-1].address_q;
-        assign moves   = valid_q[1+d];
+        assign moves   = issued[1+More+d];
       end
       always_ff @(posedge clk_i) begin
         if (moves) address_q <= address;
-        if (valid_q[3+d]) slice_q <= slice;
+        if (issued[3+More+d]) slice_q <= slice;
       end
     end
 
     assign x[p*SliceBits+:SliceBits]     = gen_delay[Skew].slice_q;
     assign block[p*BlockBits+:BlockBits] = gen_delay[Skew].address_q;
-    assign read[p]                       = valid_q[2+Skew];
-    assign keep[p]                       = valid_q[3+Skew];
+    assign read[p]                       = issued[2+More+Skew];
+    assign keep[p]                       = issued[3+More+Skew];
     assign stage[p*6+:5]                 = valid_q[Stage1+Skew+:5];
     if (p == 0) begin : gen_unchained
       assign stage[5] = 1'b0;

@@ -12,6 +12,8 @@ module matrix_unit #(
     parameter int unsigned Accumulators = 32,
     parameter int unsigned PreloadRows  = 256,
     parameter int unsigned PcBits       = 9,
+    parameter int unsigned MmFanout     = isa_pkg::MmFanoutDefault,
+    parameter int unsigned MmNormalise  = isa_pkg::MmNormaliseDefault,
     localparam int unsigned RowBits     = Lanes * 16
 ) (
     input  logic                               clk_i,
@@ -48,7 +50,7 @@ module matrix_unit #(
   `SLUICE_REQUIRE(WeightBlocks >= 2 && WeightBlocks <= 65536 && WeightBlocks * Lanes <= 1 << 18)
 
   localparam int unsigned Chain = Lanes / PeTerms;
-  localparam int unsigned Depth = isa_pkg::MmRead + isa_pkg::MmFanout + isa_pkg::MmPe + Chain - 1;
+  localparam int unsigned Depth = isa_pkg::MmRead + MmFanout + isa_pkg::MmPe + Chain - 1;
   localparam int unsigned LaneBits = isa_pkg::AnchorBits + isa_pkg::AccBits + 1;
   localparam int unsigned BlockBits = $clog2(WeightBlocks);
 
@@ -206,7 +208,8 @@ module matrix_unit #(
   matrix_array #(
       .Lanes       (Lanes),
       .PeTerms     (PeTerms),
-      .WeightBlocks(WeightBlocks)
+      .WeightBlocks(WeightBlocks),
+      .MmFanout    (MmFanout)
   ) u_array (
       .clk_i,
       .rst_i,
@@ -248,7 +251,8 @@ module matrix_unit #(
   );
 
   normalise #(
-      .Lanes(Lanes)
+      .Lanes (Lanes),
+      .Stages(MmNormalise)
   ) u_normalise (
       .clk_i,
       .rst_i,

@@ -1,12 +1,15 @@
 // The multicast network: one packet per cycle from one of Sources FIFOs to every
-// destination of its mask. Granted in t, in the broadcast register, which the
-// destinations write from, in t+2. The heads of all FIFOs are registered in t+1, so
-// that the grant selects one of them a cycle after it is decided.
+// destination of its mask. Granted in t, in the last broadcast register, which the
+// destinations write from, in t + NetHop - 1. The heads of all FIFOs are registered in
+// t+1, so that the grant selects one of them a cycle after it is decided. With two
+// stages it selects one of the heads themselves; with more than three, more registers
+// carry the packet to far destinations.
 `include "assert.svh"
 
 module network #(
     parameter int unsigned Sources  = 3,    // the cores, then the host's input
     parameter int unsigned Lanes    = 8,
+    parameter int unsigned NetHop   = isa_pkg::NetHopDefault,
     localparam int unsigned RowBits = Lanes * 16
 ) (
     input  logic                                     clk_i,
@@ -26,6 +29,8 @@ module network #(
     input  logic [2:0]                               readback_state_i,
     output logic [Sources*machine_pkg::CounterBits-1:0] count_o
 );
+  `SLUICE_REQUIRE(NetHop >= isa_pkg::NetHopLeast && NetHop <= isa_pkg::NetHopMost)
+
   logic [Sources-1:0] host_data, request;
 
   machine_pkg::packet_t head;  // of one source; in the loop it would be nothing to yosys
@@ -66,48 +71,89 @@ module network #(
 
   assign host_grant_o = (pop_o & host_data) != '0;
 
-  logic [Sources*machine_pkg::PacketBits-1:0] packets_q;
-  logic [Sources*RowBits-1:0] rows_q;
-  logic [Sources-1:0] grant_q;
-  logic               valid_q;
+  // ---- the packet that is granted, from registers or from the heads ----------------
+  logic [Sources*machine_pkg::PacketBits-1:0] packets;
+  logic [Sources*RowBits-1:0] rows;
+  logic [Sources-1:0] grant;
+  logic               valid;
   logic [machine_pkg::PacketBits-1:0] packet;
   logic [RowBits-1:0] row;
+
+  if (NetHop > 2) begin : gen_heads
+    logic [Sources*machine_pkg::PacketBits-1:0] packets_q;
+    logic [Sources*RowBits-1:0] rows_q;
+    logic [Sources-1:0] grant_q;
+    logic               valid_q;
+
+    always_ff @(posedge clk_i) begin
+      if (rst_i) valid_q <= 1'b0;
+      else valid_q <= request != '0;
+    end
+    always_ff @(posedge clk_i) begin
+      grant_q <= pop_o;
+      for (int s = 0; s < Sources; s++) begin
+        if (valid_i[s]) begin
+          packets_q[s*machine_pkg::PacketBits+:machine_pkg::PacketBits] <=
+              packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+          rows_q[s*RowBits+:RowBits] <= row_i[s*RowBits+:RowBits];
+        end
+      end
+    end
+    assign packets = packets_q;
+    assign rows    = rows_q;
+    assign grant   = grant_q;
+    assign valid   = valid_q;
+  end else begin : gen_no_heads
+    assign packets = packet_i;
+    assign rows    = row_i;
+    assign grant   = pop_o;
+    assign valid   = request != '0;
+  end
 
   always_comb begin
     packet = '0;
     row    = '0;
     for (int s = 0; s < Sources; s++) begin
-      if (grant_q[s]) begin
-        packet = packet | packets_q[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
-        row    = row | rows_q[s*RowBits+:RowBits];
+      if (grant[s]) begin
+        packet = packet | packets[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+        row    = row | rows[s*RowBits+:RowBits];
       end
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      valid_q <= 1'b0;
-      valid_o <= 1'b0;
-    end else begin
-      valid_q <= request != '0;
-      valid_o <= valid_q;
-    end
-  end
+  // ---- broadcast registers ---------------------------------------------------------
+  localparam int unsigned Broadcasts = NetHop > 3 ? NetHop - 2 : 1;
 
-  always_ff @(posedge clk_i) begin
-    grant_q <= pop_o;
-    for (int s = 0; s < Sources; s++) begin
-      if (valid_i[s]) begin
-        packets_q[s*machine_pkg::PacketBits+:machine_pkg::PacketBits] <=
-            packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
-        rows_q[s*RowBits+:RowBits] <= row_i[s*RowBits+:RowBits];
+  logic [Broadcasts:0]                                 valids;  // [k]: behind register k
+  logic [(Broadcasts+1)*machine_pkg::PacketBits-1:0]   moving;
+  logic [(Broadcasts+1)*RowBits-1:0]                   moving_row;
+
+  assign valids[0]                            = valid;
+  assign moving[machine_pkg::PacketBits-1:0]  = packet;
+  assign moving_row[RowBits-1:0]              = row;
+
+  for (genvar k = 0; k < Broadcasts; k++) begin : gen_broadcast
+    logic                               valid_q;
+    logic [machine_pkg::PacketBits-1:0] packet_q;
+    logic [RowBits-1:0]                 row_q;
+
+    always_ff @(posedge clk_i) begin
+      if (rst_i) valid_q <= 1'b0;
+      else valid_q <= valids[k];
+    end
+    always_ff @(posedge clk_i) begin
+      if (valids[k]) begin
+        packet_q <= moving[k*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+        row_q    <= moving_row[k*RowBits+:RowBits];
       end
     end
-    if (valid_q) begin
-      packet_o <= packet;
-      row_o    <= row;
-    end
+    assign valids[k+1] = valid_q;
+    assign moving[(k+1)*machine_pkg::PacketBits+:machine_pkg::PacketBits] = packet_q;
+    assign moving_row[(k+1)*RowBits+:RowBits] = row_q;
   end
+  assign valid_o  = valids[Broadcasts];
+  assign packet_o = moving[Broadcasts*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+  assign row_o    = moving_row[Broadcasts*RowBits+:RowBits];
 
   // A packet goes somewhere, and nowhere that is not there.
   localparam logic [isa_pkg::HostBit:0] Places =

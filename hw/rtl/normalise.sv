@@ -1,7 +1,8 @@
 // Rounds accumulator rows to fp32 or, with zeros below, to bf16; or hands on one half
 // of their 64 bits as they are.
-// Inputs in cycle t; valid_o and row_o in t + mm_normalise - 1 (t+2), where row_o
-// comes straight from the last stage's logic: it is meant for a FIFO's write port.
+// Inputs in cycle t; valid_o and row_o in t + Stages - 1, where row_o comes straight
+// from the last stage's logic: it is meant for a FIFO's write port. With four stages a
+// register lies between the rounding and the choice of zero, infinity and NaN.
 //
 // A negative integer is taken as its one's complement with ones running out below,
 // so the missing one is worth an infinitely small amount and only decides ties.
@@ -11,6 +12,7 @@ module normalise #(
     parameter int unsigned Lanes     = 8,
     parameter int unsigned AccBits   = isa_pkg::AccBits,      // whole bytes, at most 7
     parameter int unsigned Offset    = isa_pkg::ValueOffset,  // value: m * 2^(8 anchor - Offset)
+    parameter int unsigned Stages    = isa_pkg::MmNormaliseDefault,
     localparam int unsigned LaneBits = isa_pkg::AnchorBits + AccBits + 1
 ) (
     input  logic                      clk_i,
@@ -23,14 +25,13 @@ module normalise #(
     output logic                      valid_o,
     output logic [Lanes*32-1:0]       row_o
 );
+  `SLUICE_REQUIRE(Stages == 3 || Stages == 4)
   `SLUICE_REQUIRE(AccBits[2:0] == 3'd0 && AccBits <= 56)
 
   localparam int unsigned Top   = AccBits - 1;
   localparam int unsigned Bytes = AccBits / 8;
 
   logic valid2_q, valid3_q, fp32_2_q, fp32_3_q, as_is2_q, as_is3_q;
-
-  assign valid_o = valid3_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -50,6 +51,29 @@ module normalise #(
       fp32_3_q <= fp32_2_q;
       as_is3_q <= as_is2_q;
     end
+  end
+
+  // The last stage, of the beat in stage 3 or of the one before it.
+  logic fp32, as_is;
+  if (Stages == 4) begin : gen_last
+    logic valid_q, fp32_q, as_is_q;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) valid_q <= 1'b0;
+      else valid_q <= valid3_q;
+    end
+    always_ff @(posedge clk_i) begin
+      if (valid3_q) begin
+        fp32_q  <= fp32_3_q;
+        as_is_q <= as_is3_q;
+      end
+    end
+    assign valid_o = valid_q;
+    assign fp32    = fp32_q;
+    assign as_is   = as_is_q;
+  end else begin : gen_no_last
+    assign valid_o = valid3_q;
+    assign fp32    = fp32_3_q;
+    assign as_is   = as_is3_q;
   end
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
@@ -111,25 +135,49 @@ module normalise #(
     end
 
     // ---- stage 3: round ---------------------------------------------------------------------
-    logic        up, carry, over, under;
-    logic [22:0] mantissa;
-    logic [9:0]  exponent;
+    logic        up, carry, poison, minus, zero;
+    logic [22:0] rounded, mantissa;
+    logic [9:0]  raised, exponent;
+    logic [31:0] as_is_bits;
 
     // Ones below a negative number make a half more than a half, and a rest of
     // nothing but ones a half.
-    assign up       = minus3_q ? half3_q || (odd3_q && !rest3_q) : half3_q && (odd3_q || rest3_q);
-    assign mantissa = mantissa3_q + 23'(up);
-    assign carry    = up && mantissa3_q == '1;
-    assign exponent = carry ? exponent3_q + 10'd1 : exponent3_q;
-    assign under    = zero3_q || exponent[9] || exponent[8:0] == '0;
-    assign over     = exponent[8] || exponent[7:0] == '1;
+    assign up      = minus3_q ? half3_q || (odd3_q && !rest3_q) : half3_q && (odd3_q || rest3_q);
+    assign rounded = mantissa3_q + 23'(up);
+    assign carry   = up && mantissa3_q == '1;
+    assign raised  = carry ? exponent3_q + 10'd1 : exponent3_q;
+
+    if (Stages == 4) begin : gen_last_stage
+      always_ff @(posedge clk_i) begin
+        if (valid3_q) begin
+          poison     <= poison3_q;
+          minus      <= minus3_q;
+          zero       <= zero3_q;
+          mantissa   <= rounded;
+          exponent   <= raised;
+          as_is_bits <= as_is_bits3_q;
+        end
+      end
+    end else begin : gen_same_stage
+      assign poison     = poison3_q;
+      assign minus      = minus3_q;
+      assign zero       = zero3_q;
+      assign mantissa   = rounded;
+      assign exponent   = raised;
+      assign as_is_bits = as_is_bits3_q;
+    end
+
+    // ---- the last stage: what is no number that is rounded -----------------------------------
+    logic over, under;
+    assign under = zero || exponent[9] || exponent[8:0] == '0;
+    assign over  = exponent[8] || exponent[7:0] == '1;
 
     always_comb begin
-      if (as_is3_q) row_o[i*32+:32] = as_is_bits3_q;
-      else if (poison3_q) row_o[i*32+:32] = 32'h7FC00000;
-      else if (under) row_o[i*32+:32] = {minus3_q, 31'b0};
-      else if (over) row_o[i*32+:32] = {minus3_q, 8'hFF, 23'b0};
-      else row_o[i*32+:32] = {minus3_q, exponent[7:0], mantissa[22:16], fp32_3_q ? mantissa[15:0] : 16'b0};
+      if (as_is) row_o[i*32+:32] = as_is_bits;
+      else if (poison) row_o[i*32+:32] = 32'h7FC00000;
+      else if (under) row_o[i*32+:32] = {minus, 31'b0};
+      else if (over) row_o[i*32+:32] = {minus, 8'hFF, 23'b0};
+      else row_o[i*32+:32] = {minus, exponent[7:0], mantissa[22:16], fp32 ? mantissa[15:0] : 16'b0};
     end
   end
 endmodule

@@ -18,6 +18,11 @@ module sluice_top #(
     parameter int unsigned Instructions     = 512,
     parameter int unsigned HostInstructions = 32,
     parameter int unsigned Tables           = 4,
+    parameter int unsigned MmFanout         = isa_pkg::MmFanoutDefault,  // stages
+    parameter int unsigned MmNormalise      = isa_pkg::MmNormaliseDefault,
+    parameter int unsigned VecAlu           = isa_pkg::VecAluDefault,
+    parameter int unsigned VecOut           = isa_pkg::VecOutDefault,
+    parameter int unsigned NetHop           = isa_pkg::NetHopDefault,
     parameter bit Readback                  = 1'b1,  // of tensor rows, else they read as zero
     localparam int unsigned RowBits         = Lanes * 16
 ) (
@@ -97,6 +102,10 @@ module sluice_top #(
         .PreloadRows (PreloadRows),
         .Instructions(Instructions),
         .Tables      (Tables),
+        .MmFanout    (MmFanout),
+        .MmNormalise (MmNormalise),
+        .VecAlu      (VecAlu),
+        .VecOut      (VecOut),
         .Readback    (Readback)
     ) u_core (
         .clk_i,
@@ -167,7 +176,8 @@ module sluice_top #(
 
   network #(
       .Sources(Sources),
-      .Lanes  (Lanes)
+      .Lanes  (Lanes),
+      .NetHop (NetHop)
   ) u_network (
       .clk_i,
       .rst_i,

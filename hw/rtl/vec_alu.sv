@@ -1,8 +1,9 @@
 // An arithmetic unit over a row: one operation for all lanes, fp32, any of
 // isa_pkg's alu codes but pass. A beat every cycle.
-// Inputs in cycle t, result_o and valid_o in t + vec_alu (6), registered.
+// Inputs in cycle t, result_o and valid_o in t + vec_alu (Stages), registered.
 module vec_alu #(
     parameter int unsigned Lanes    = 8,
+    parameter int unsigned Stages   = isa_pkg::VecAluDefault,
     localparam int unsigned RowBits = Lanes * 16
 ) (
     input  logic                clk_i,
@@ -16,14 +17,14 @@ module vec_alu #(
     output logic                valid_o,
     output logic [Lanes*32-1:0] result_o
 );
-  logic [5:0] stage_q;  // [k]: a beat is in stage k+2, the last: at the output
+  logic [Stages-1:0] stage_q;  // [k]: a beat is in stage k+2, the last: at the output
   logic [4:0] op_q;
   logic [3:0] add_q, mul_q;
   logic       adds, muls;
 
   assign adds    = op_i == isa_pkg::AluAdd || op_i == isa_pkg::AluSub || op_i == isa_pkg::AluRsub;
   assign muls    = op_i == isa_pkg::AluMul;
-  assign valid_o = stage_q[5];
+  assign valid_o = stage_q[Stages-1];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -31,7 +32,7 @@ module vec_alu #(
       add_q   <= '0;
       mul_q   <= '0;
     end else begin
-      stage_q <= {stage_q[4:0], valid_i};
+      stage_q <= {stage_q[Stages-2:0], valid_i};
       add_q   <= {add_q[2:0], valid_i && adds};
       mul_q   <= {mul_q[2:0], valid_i && muls};
     end
@@ -42,9 +43,11 @@ module vec_alu #(
   end
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-    vec_alu_lane u_lane (
+    vec_alu_lane #(
+        .Stages(Stages)
+    ) u_lane (
         .clk_i,
-        .stage_i   ({stage_q[4:0], valid_i}),
+        .stage_i   ({stage_q[Stages-2:0], valid_i}),
         .add_i     (add_q),
         .mul_i     (mul_q),
         .negate_l_i(op_i == isa_pkg::AluRsub),

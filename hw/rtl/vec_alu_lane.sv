@@ -1,11 +1,17 @@
-// One lane of an arithmetic unit: fp32, six stages. Stage 1 compares, stage 2
+// One lane of an arithmetic unit: fp32, six steps. Step 1 compares, step 2
 // orders the operands of an addition and settles everything that is not a
-// rounded number, stages 3 to 5 add or multiply and normalise, stage 6 rounds.
-// Operands in cycle t, result registered in t+6. stage_i[k] is high in cycle t+k
-// for a beat that entered in t; the enables below follow it in the same way.
-module vec_alu_lane (
+// rounded number, steps 3 to 5 add or multiply and normalise, step 6 rounds. Each
+// step is a stage; with five stages there is no register between steps 3 and 4,
+// with four none between 5 and 6 either.
+// Operands in cycle t, result registered in t + Stages. stage_i[k] is high in cycle
+// t+k for a beat that entered in t; the enables below follow it in the same way.
+`include "assert.svh"
+
+module vec_alu_lane #(
+    parameter int unsigned Stages = isa_pkg::VecAluDefault
+) (
     input  logic        clk_i,
-    input  logic [5:0]  stage_i,
+    input  logic [Stages-1:0] stage_i,
     input  logic [3:0]  add_i,      // [k]: the beat in stage k+2 adds
     input  logic [3:0]  mul_i,      // [k]: the beat in stage k+2 multiplies
     input  logic        negate_l_i, // rsub, in t
@@ -20,7 +26,15 @@ module vec_alu_lane (
   localparam logic [31:0] NaN = 32'h7FC00000;
   localparam logic [31:0] One = 32'h3F800000;
 
-  // ---- stage 1: compare -------------------------------------------------------
+  `SLUICE_REQUIRE(Stages >= 4 && Stages <= 6)
+
+  localparam bit Holds3 = Stages > 5;  // registers behind step 3, and behind step 5
+  localparam bit Holds5 = Stages > 4;
+  localparam int unsigned At4 = Holds3 ? 3 : 2;           // the cycle of step 4
+  localparam int unsigned At5 = At4 + 1;
+  localparam int unsigned At6 = Holds5 ? At5 + 1 : At5;
+
+  // ---- step 1: compare --------------------------------------------------------
   logic [31:0] l1_q, r1_q;
   logic [15:0] b1_q, c1_q;
   logic        sl1_q, sr1_q, zl1_q, zr1_q, nl1_q, nr1_q, il1_q, ir1_q, less1_q;
@@ -52,7 +66,7 @@ module vec_alu_lane (
     end
   end
 
-  // ---- stage 2: what needs no arithmetic ---------------------------------------
+  // ---- step 2: what needs no arithmetic ----------------------------------------
   logic [31:0] fl, fr;  // denormals flushed
   logic        any_nan, both_zero, same, below, less, equal;
   logic        special, special2_q;
@@ -97,7 +111,7 @@ module vec_alu_lane (
     endcase
   end
 
-  // ---- stage 2: order and align the addends; multiply by 6 bits at a time ------
+  // ---- step 2: order and align the addends; multiply by 6 bits at a time -------
   logic [23:0] sig_l, sig_r, major, minor, major2_q;
   logic [7:0]  distance;
   logic [26:0] padded, shifted, lost, minor2_q;  // two bits below the last place, sticky
@@ -138,32 +152,43 @@ module vec_alu_lane (
     end
   end
 
-  // ---- stage 3: add; join the partial products in pairs ------------------------
-  logic [27:0] sum3_q;
-  logic [35:0] low3_q, high3_q;
-  logic [9:0]  exp3_q;
-  logic        sign3_q, special3_q;
-  logic [31:0] value3_q;
+  // ---- step 3: add; join the partial products in pairs -------------------------
+  logic [27:0] sum3;
+  logic [35:0] low3, high3;
+  logic [9:0]  exp3;
+  logic        sign3, special3;
+  logic [31:0] value3;
 
-  always_ff @(posedge clk_i) begin
-    if (stage_i[2]) begin
-      special3_q <= special2_q;
-      value3_q   <= value2_q;
-      sign3_q    <= sign2_q;
-    end
-    if (add_i[1]) begin
-      sum3_q <= subtract2_q ? {1'b0, major2_q, 3'b0} - {1'b0, minor2_q}
+  if (Holds3) begin : gen_register3
+    always_ff @(posedge clk_i) begin
+      if (stage_i[2]) begin
+        special3 <= special2_q;
+        value3   <= value2_q;
+        sign3    <= sign2_q;
+      end
+      if (add_i[1]) begin
+        sum3 <= subtract2_q ? {1'b0, major2_q, 3'b0} - {1'b0, minor2_q}
                             : {1'b0, major2_q, 3'b0} + {1'b0, minor2_q};
-      exp3_q <= exp2_q;
+        exp3 <= exp2_q;
+      end
+      if (mul_i[1]) begin
+        low3  <= {6'b0, part0_q} + {part1_q, 6'b0};
+        high3 <= {6'b0, part2_q} + {part3_q, 6'b0};
+        exp3  <= exp2_q - 10'd127;
+      end
     end
-    if (mul_i[1]) begin
-      low3_q  <= {6'b0, part0_q} + {part1_q, 6'b0};
-      high3_q <= {6'b0, part2_q} + {part3_q, 6'b0};
-      exp3_q  <= exp2_q - 10'd127;
-    end
+  end else begin : gen_wire3
+    assign special3 = special2_q;
+    assign value3   = value2_q;
+    assign sign3    = sign2_q;
+    assign sum3     = subtract2_q ? {1'b0, major2_q, 3'b0} - {1'b0, minor2_q}
+                                  : {1'b0, major2_q, 3'b0} + {1'b0, minor2_q};
+    assign low3     = {6'b0, part0_q} + {part1_q, 6'b0};
+    assign high3    = {6'b0, part2_q} + {part3_q, 6'b0};
+    assign exp3     = mul_i[At4-1] ? exp2_q - 10'd127 : exp2_q;
   end
 
-  // ---- stage 4: leading one of the sum, to a group of four; the product --------
+  // ---- step 4: leading one of the sum, to a group of four; the product ---------
   logic [6:0]  used;
   logic [2:0]  skip, skip4_q;
   logic [27:0] sum4_q;
@@ -173,7 +198,7 @@ module vec_alu_lane (
   logic [31:0] value4_q;
 
   for (genvar i = 0; i < 7; i++) begin : gen_used
-    assign used[i] = sum3_q[27-4*i-:4] != '0;
+    assign used[i] = sum3[27-4*i-:4] != '0;
   end
   always_comb begin
     skip = 3'd6;
@@ -181,72 +206,89 @@ module vec_alu_lane (
   end
 
   always_ff @(posedge clk_i) begin
-    if (stage_i[3]) begin
-      special4_q <= special3_q;
-      value4_q   <= value3_q;
-      sign4_q    <= sign3_q;
-      exp4_q     <= exp3_q;
+    if (stage_i[At4]) begin
+      special4_q <= special3;
+      value4_q   <= value3;
+      sign4_q    <= sign3;
+      exp4_q     <= exp3;
     end
-    if (add_i[2]) begin
-      sum4_q  <= sum3_q << {skip, 2'b0};
+    if (add_i[At4-1]) begin
+      sum4_q  <= sum3 << {skip, 2'b0};
       skip4_q <= skip;
     end
-    if (mul_i[2]) product4_q <= {12'b0, low3_q} + {high3_q, 12'b0};
+    if (mul_i[At4-1]) product4_q <= {12'b0, low3} + {high3, 12'b0};
   end
 
-  // ---- stage 5: leading one at the top -----------------------------------------
+  // ---- step 5: leading one at the top ------------------------------------------
   logic [1:0]  fine;
   logic [26:0] normal;  // without the leading one
-  logic [23:0] sig5_q;  // 23 bits below the leading one, and the half
-  logic        rest5_q;
-  logic [9:0]  exp5_q;
-  logic        sign5_q, special5_q;
-  logic [31:0] value5_q;
+  logic [23:0] sum_sig5, product_sig5, sig5;  // 23 bits below the leading one, and the half
+  logic [9:0]  sum_exp5, product_exp5, exp5;
+  logic        sum_rest5, product_rest5, rest5, cancels, sign5, special5;
+  logic [31:0] value5;
 
-  assign fine   = sum4_q[27] ? 2'd0 : sum4_q[26] ? 2'd1 : sum4_q[25] ? 2'd2 : 2'd3;
-  assign normal = 27'(sum4_q << fine);
+  assign fine      = sum4_q[27] ? 2'd0 : sum4_q[26] ? 2'd1 : sum4_q[25] ? 2'd2 : 2'd3;
+  assign normal    = 27'(sum4_q << fine);
+  assign cancels   = sum4_q[27:24] == '0;  // an exact cancellation, which is +0
+  assign sum_sig5  = normal[26:3];
+  assign sum_rest5 = normal[2:0] != '0;
+  assign sum_exp5  = exp4_q + 10'd1 - {5'b0, skip4_q, fine};
 
-  always_ff @(posedge clk_i) begin
-    if (stage_i[4]) begin
-      sign5_q    <= sign4_q;
-      special5_q <= special4_q;
-      value5_q   <= value4_q;
-    end
-    if (add_i[3]) begin
-      sig5_q  <= normal[26:3];
-      rest5_q <= normal[2:0] != '0;
-      exp5_q  <= exp4_q + 10'd1 - {5'b0, skip4_q, fine};
-      // An exact cancellation is +0.
-      if (sum4_q[27:24] == '0) begin
-        special5_q <= 1'b1;
-        if (!special4_q) value5_q <= '0;
+  assign product_sig5  = product4_q[47] ? product4_q[46:23] : product4_q[45:22];
+  assign product_rest5 = product4_q[21:0] != '0 || (product4_q[47] && product4_q[22]);
+  assign product_exp5  = product4_q[47] ? exp4_q + 10'd1 : exp4_q;
+
+  if (Holds5) begin : gen_register5
+    always_ff @(posedge clk_i) begin
+      if (stage_i[At5]) begin
+        sign5    <= sign4_q;
+        special5 <= special4_q;
+        value5   <= value4_q;
+      end
+      if (add_i[At5-1]) begin
+        sig5  <= sum_sig5;
+        rest5 <= sum_rest5;
+        exp5  <= sum_exp5;
+        if (cancels) begin
+          special5 <= 1'b1;
+          if (!special4_q) value5 <= '0;
+        end
+      end
+      if (mul_i[At5-1]) begin
+        sig5  <= product_sig5;
+        rest5 <= product_rest5;
+        exp5  <= product_exp5;
       end
     end
-    if (mul_i[3]) begin
-      sig5_q  <= product4_q[47] ? product4_q[46:23] : product4_q[45:22];
-      rest5_q <= product4_q[21:0] != '0 || (product4_q[47] && product4_q[22]);
-      exp5_q  <= product4_q[47] ? exp4_q + 10'd1 : exp4_q;
-    end
+  end else begin : gen_wire5
+    logic adds;
+    assign adds     = add_i[At5-1];
+    assign sign5    = sign4_q;
+    assign special5 = special4_q || (adds && cancels);
+    assign value5   = special4_q ? value4_q : '0;
+    assign sig5     = adds ? sum_sig5 : product_sig5;
+    assign rest5    = adds ? sum_rest5 : product_rest5;
+    assign exp5     = adds ? sum_exp5 : product_exp5;
   end
 
-  // ---- stage 6: round ----------------------------------------------------------
+  // ---- step 6: round -----------------------------------------------------------
   logic        up, carry, over, under;
   logic [22:0] mantissa;
   logic [9:0]  exponent;
 
-  assign up       = sig5_q[0] && (rest5_q || sig5_q[1]);
-  assign mantissa = sig5_q[23:1] + 23'(up);
-  assign carry    = up && sig5_q[23:1] == '1;
-  assign exponent = carry ? exp5_q + 10'd1 : exp5_q;
+  assign up       = sig5[0] && (rest5 || sig5[1]);
+  assign mantissa = sig5[23:1] + 23'(up);
+  assign carry    = up && sig5[23:1] == '1;
+  assign exponent = carry ? exp5 + 10'd1 : exp5;
   assign over     = !exponent[9] && (exponent[8] || exponent[7:0] == 8'd255);
   assign under    = exponent[9] || exponent[8:0] == '0;
 
   always_ff @(posedge clk_i) begin
-    if (stage_i[5]) begin
-      if (special5_q) result_o <= value5_q;
-      else if (under) result_o <= {sign5_q, 31'b0};
-      else if (over) result_o <= {sign5_q, 8'hFF, 23'b0};
-      else result_o <= {sign5_q, exponent[7:0], mantissa};
+    if (stage_i[At6]) begin
+      if (special5) result_o <= value5;
+      else if (under) result_o <= {sign5, 31'b0};
+      else if (over) result_o <= {sign5, 8'hFF, 23'b0};
+      else result_o <= {sign5, exponent[7:0], mantissa};
     end
   end
 endmodule

@@ -222,7 +222,8 @@ module vec_sum #(
   normalise #(
       .Lanes  (1),
       .AccBits(isa_pkg::SumBits),
-      .Offset (isa_pkg::SumOffset)
+      .Offset (isa_pkg::SumOffset),
+      .Stages (3)
   ) u_normalise (
       .clk_i,
       .rst_i,

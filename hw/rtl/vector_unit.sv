@@ -12,6 +12,8 @@ module vector_unit #(
     parameter int unsigned Lanes    = 8,
     parameter int unsigned Tables   = 4,
     parameter int unsigned PcBits   = 9,
+    parameter int unsigned VecAlu   = isa_pkg::VecAluDefault,
+    parameter int unsigned VecOut   = isa_pkg::VecOutDefault,
     localparam int unsigned RowBits = Lanes * 16
 ) (
     input  logic                               clk_i,
@@ -55,9 +57,12 @@ module vector_unit #(
   localparam int unsigned WideBits = Lanes * 32;
   localparam int unsigned Slots    = 32;  // more beats than the longest path holds
   localparam int unsigned SlotBits = $clog2(Slots);
-  localparam int unsigned Reduce   = isa_pkg::VecReduceSum + $clog2(Lanes);  // at most
+  localparam int unsigned Levels   = $clog2(Lanes);
+  localparam int unsigned Sum      = (Levels + 1) / 2 + isa_pkg::VecReduceSum;
+  localparam int unsigned Argmax   = Levels + isa_pkg::VecReduceArgmax;
+  localparam int unsigned Reduce   = Sum > Argmax ? Sum : Argmax;  // the longest
 
-  `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * isa_pkg::VecAlu + isa_pkg::VecTable + Reduce + isa_pkg::VecOut < Slots)
+  `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * VecAlu + isa_pkg::VecTable + Reduce + VecOut < Slots)
 
   // The second arithmetic unit needs this of a beat besides its lanes.
   typedef struct packed {
@@ -171,7 +176,8 @@ module vector_unit #(
 
   logic table_in, reduce_in, out_in;
   path_gate #(
-      .Lanes(Lanes)
+      .Lanes (Lanes),
+      .VecAlu(VecAlu)
   ) u_gate (
       .clk_i,
       .rst_i,
@@ -348,12 +354,12 @@ module vector_unit #(
   machine_pkg::way_t   alu1_way, table_way, table_way_in, reduce_way_in;
 
   // Which table, a cycle ahead of the beat: the table unit registers the header.
-  logic [4*isa_pkg::VecAlu-1:0] table_ids_q;  // of the beats in the first arithmetic unit
+  logic [4*VecAlu-1:0] table_ids_q;  // of the beats in the first arithmetic unit
   logic [3:0]                   table_id;
   always_ff @(posedge clk_i) begin
-    table_ids_q <= {table_ids_q[4*isa_pkg::VecAlu-5:0], table_id1_q};
+    table_ids_q <= {table_ids_q[4*VecAlu-5:0], table_id1_q};
   end
-  assign table_id = alu1_soon.lookup ? table_ids_q[4*isa_pkg::VecAlu-1-:4] : table_id1_q;
+  assign table_id = alu1_soon.lookup ? table_ids_q[4*VecAlu-1-:4] : table_id1_q;
 
   // At most one unit has a beat for each of these.
   assign table_in  = next2_q.lookup || alu1_next.lookup;
@@ -375,7 +381,7 @@ module vector_unit #(
   end
 
   beat_way #(
-      .Stages(isa_pkg::VecAlu)
+      .Stages(VecAlu)
   ) u_alu1_way (
       .clk_i, .rst_i, .valid_i(alu1_in_q), .way_i(way2_q),
       .soon_o(alu1_soon), .next_o(alu1_next), .way_o(alu1_way)
@@ -410,7 +416,8 @@ module vector_unit #(
   end
 
   vec_alu #(
-      .Lanes(Lanes)
+      .Lanes (Lanes),
+      .Stages(VecAlu)
   ) u_alu1 (
       .clk_i,
       .rst_i,
@@ -469,7 +476,8 @@ module vector_unit #(
   end
 
   vec_alu #(
-      .Lanes(Lanes)
+      .Lanes (Lanes),
+      .Stages(VecAlu)
   ) u_alu2 (
       .clk_i,
       .rst_i,
@@ -484,7 +492,8 @@ module vector_unit #(
   );
 
   vec_out #(
-      .Lanes(Lanes)
+      .Lanes (Lanes),
+      .Stages(VecOut)
   ) u_out (
       .clk_i,
       .rst_i,
@@ -502,8 +511,18 @@ module vector_unit #(
 
   assign done_packet = done_q.packet;
 
-  always_ff @(posedge clk_i) begin
-    if (out_in) done_q <= beat_out;
+  if (VecOut == 2) begin : gen_second_out
+    logic [$bits(beat_out)-1:0] first_q;  // bits of a beat_t
+    logic                       first_in_q;
+    always_ff @(posedge clk_i) begin
+      first_in_q <= out_in;
+      if (out_in) first_q <= beat_out;
+      if (first_in_q) done_q <= first_q;
+    end
+  end else begin : gen_one_out
+    always_ff @(posedge clk_i) begin
+      if (out_in) done_q <= beat_out;
+    end
   end
 
   assign dst_o.local_row     = retire && done_q.local_write;

@@ -269,6 +269,10 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
     if (limit.value < limit.low || limit.value > limit.high)
       return fmt::format("{} is {}, allowed: {} to {}", limit.field, limit.value, limit.low,
                          limit.high);
+  for (const isa::StageInfo &stage : isa::kStages)
+    if (const uint32_t value = geometry.stages.*stage.value;
+        value < stage.least || value > stage.most)
+      return fmt::format("{} is {}, allowed: {} to {}", stage.name, value, stage.least, stage.most);
   if (!std::has_single_bit(geometry.lanes))
     return fmt::format("lanes is {}, allowed: a power of two", geometry.lanes);
   if (geometry.lanes % geometry.peTerms != 0)

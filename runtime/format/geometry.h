@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "hw/numerics/latency.h"
+
 namespace sluice::format {
 
 /// The geometry of one target (hw/targets/*.json). Counts are per core unless the comment says
@@ -25,6 +27,9 @@ struct Geometry {
   uint32_t clockMhz = 0; ///< the clock for times in microseconds
   /// Source of clockMhz: "nominal" if it is assumed, "routed on LFE5U-85F-6" if it is measured.
   std::string clockSource = "nominal";
+  isa::Stages stages;
+
+  isa::Latencies latencies() const { return {lanes, peTerms, stages}; }
 
   bool operator==(const Geometry &) const = default;
 };

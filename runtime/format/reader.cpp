@@ -117,6 +117,17 @@ void readGeometry(ByteReader &in, Geometry &geometry) {
   for (const GeometryField &field : geometryFields())
     geometry.*field.value = in.number<uint32_t>();
   geometry.clockSource = in.text();
+  // The stages that differ from their defaults, in the order of the table.
+  const isa::StageInfo *next = std::begin(isa::kStages);
+  while (!in.failed() && !in.atEnd()) {
+    const std::string name = in.text();
+    const auto value = in.number<uint32_t>();
+    next = std::find_if(next, std::end(isa::kStages),
+                        [&](const isa::StageInfo &stage) { return stage.name == name; });
+    if (next == std::end(isa::kStages) || value == isa::Stages().*next->value)
+      return in.fail();
+    geometry.stages.*next++->value = value;
+  }
 }
 
 /// A type outside the enumeration must not survive the narrowing.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,9 +45,35 @@ constexpr std::array<TextField, 3> kTexts{{
     {"clock_source", &Geometry::clockSource, true},
 }};
 
+constexpr const char *kStagesField = "stages";
+
 bool isField(const std::string &name) {
   const auto isNamed = [&](const auto &field) { return name == field.name; };
-  return std::ranges::any_of(kTexts, isNamed) || std::ranges::any_of(kFields, isNamed);
+  return name == kStagesField || std::ranges::any_of(kTexts, isNamed) ||
+         std::ranges::any_of(kFields, isNamed);
+}
+
+/// The number in a field of a target file; nothing if it is not a positive integer.
+std::optional<uint32_t> numberOf(const nlohmann::json &value) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > std::numeric_limits<uint32_t>::max())
+    return std::nullopt;
+  return value.get<uint32_t>();
+}
+
+/// Reads the object `stages` of a target file. Returns the problem, or nothing.
+std::optional<std::string> readStages(const nlohmann::json &object, isa::Stages &stages) {
+  if (!object.is_object())
+    return fmt::format("'{}' must be an object", kStagesField);
+  for (const auto &item : object.items()) {
+    const auto *info = std::ranges::find(isa::kStages, item.key(), &isa::StageInfo::name);
+    if (info == std::end(isa::kStages))
+      return fmt::format("unknown field '{}' in '{}'", item.key(), kStagesField);
+    const std::optional<uint32_t> value = numberOf(item.value());
+    if (!value)
+      return fmt::format("'{}' in '{}' must be a positive integer", item.key(), kStagesField);
+    stages.*info->value = *value;
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -99,11 +126,14 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
     geometry.*text = root[key].get<std::string>();
   }
   for (const auto &[key, member] : kFields) {
-    if (!root.contains(key) || !root[key].is_number_unsigned() ||
-        root[key].get<uint64_t>() > std::numeric_limits<uint32_t>::max())
+    const std::optional<uint32_t> value = root.contains(key) ? numberOf(root[key]) : std::nullopt;
+    if (!value)
       return bad(fmt::format("'{}' must be a positive integer", key));
-    geometry.*member = root[key].get<uint32_t>();
+    geometry.*member = *value;
   }
+  if (root.contains(kStagesField))
+    if (const auto wrong = readStages(root[kStagesField], geometry.stages))
+      return bad(*wrong);
   for (const auto &item : root.items())
     if (!isField(item.key()))
       return bad(fmt::format("unknown field '{}'", item.key()));
@@ -134,6 +164,8 @@ std::string targetJson(const Geometry &geometry) {
   for (const auto &[key, member] : kFields)
     root[key] = geometry.*member;
   root["clock_source"] = geometry.clockSource;
+  for (const isa::StageInfo &stage : isa::kStages)
+    root[kStagesField][stage.name] = geometry.stages.*stage.value;
   return root.dump(2);
 }
 

@@ -25,6 +25,11 @@ void writeGeometry(ByteWriter &out, const Geometry &geometry) {
   for (const GeometryField &field : geometryFields())
     out.number(geometry.*field.value);
   out.text(geometry.clockSource);
+  for (const isa::StageInfo &stage : isa::kStages)
+    if (geometry.stages.*stage.value != isa::Stages().*stage.value) {
+      out.text(stage.name);
+      out.number(geometry.stages.*stage.value);
+    }
 }
 
 void writeExtents(ByteWriter &out, const std::vector<int64_t> &extents) {

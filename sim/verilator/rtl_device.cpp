@@ -9,6 +9,7 @@
 #include "runtime/format/state.h"
 #include "runtime/format/targets.h"
 #include "sim/verilator/model.h"
+#include "sim/verilator/rtl_device.h"
 
 namespace sluice::device {
 namespace {
@@ -249,11 +250,14 @@ private:
   uint32_t seed = 0;
 };
 
-/// Why the model's machine cannot stand for `wanted`, or "": its shape must be the
+/// Why the model's machine cannot stand for `wanted`, or "": its shape and its stages must be the
 /// same and its memories no smaller. `memoryOnly`: larger memories would do.
 std::string obstacle(const format::Geometry &model, const format::Geometry &wanted,
                      bool &memoryOnly) {
   std::string text;
+  const auto add = [&](const char *name, uint32_t need, uint32_t have) {
+    text += fmt::format("{}{} is {} (hardware: {})", text.empty() ? "" : ", ", name, need, have);
+  };
   memoryOnly = true;
   for (const auto &[name, value] : format::geometryFields()) {
     const uint32_t have = model.*value, need = wanted.*value;
@@ -263,8 +267,14 @@ std::string obstacle(const format::Geometry &model, const format::Geometry &want
     if (clock || (shape ? have == need : have >= need))
       continue;
     memoryOnly &= !shape;
-    text += fmt::format("{}{} is {} (hardware: {})", text.empty() ? "" : ", ", name, need, have);
+    add(name, need, have);
   }
+  for (const isa::StageInfo &stage : isa::kStages)
+    if (const uint32_t have = model.stages.*stage.value, need = wanted.stages.*stage.value;
+        have != need) {
+      memoryOnly = false;
+      add(stage.name, need, have);
+    }
   return text;
 }
 
@@ -275,10 +285,14 @@ bool serves(const format::Geometry &model, const format::Geometry &wanted) {
 
 } // namespace
 
+std::unique_ptr<Device> makeRtl(const ModelEntry &entry) {
+  return std::make_unique<RtlDevice>(entry);
+}
+
 std::unique_ptr<Device> makeRtl(const format::Geometry &geometry, bool waves) {
   for (const ModelEntry &entry : verilator::models())
     if (entry.waves == waves && serves(entry.geometry, geometry))
-      return std::make_unique<RtlDevice>(entry);
+      return makeRtl(entry);
   return nullptr;
 }
 

@@ -5,7 +5,7 @@
 namespace sluice::vm {
 
 Core::Core(const format::Geometry &geometry, const format::CoreImage &image)
-    : code(decodeCode(image.instructions, geometry.lanes)), sequencer(code),
+    : code(decodeCode(image.instructions, geometry.latencies())), sequencer(code),
       matrix(geometry, image), vector(geometry, image), ram(geometry, image.rows) {
   upcoming = findNextEvent();
 }

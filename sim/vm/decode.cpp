@@ -33,7 +33,7 @@ MatrixInstruction makeMatrix(const isa::Mm &mm, uint32_t index) {
   return out;
 }
 
-VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
+VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, const isa::Latencies &latencies) {
   VectorInstruction out;
   copyCommon(out, vec, index);
   out.nest = NestShape(vec.n, {vec.aStride, vec.bStride, vec.cStride, vec.dstStride});
@@ -46,7 +46,7 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   out.nest.setRing(StreamDst, vec.dst, vec.dstRing);
   out.op = vec;
   out.takesResult = takesResult(vec);
-  out.entries = isa::vectorEntries(vectorPath(vec), lanes);
+  out.entries = isa::vectorEntries(vectorPath(vec), latencies);
   return out;
 }
 
@@ -65,7 +65,7 @@ InputInstruction makeInput(const isa::Input &input, uint32_t index) {
 /// Fills one Step from each kind of instruction.
 struct StepMaker {
   Code &code;
-  uint32_t lanes;
+  const isa::Latencies &latencies;
   uint32_t index;
 
   Step operator()(const isa::Restart &) { return {.op = isa::Opcode::Restart}; }
@@ -83,7 +83,7 @@ struct StepMaker {
     return {.op = isa::Opcode::Mm, .unit = static_cast<uint32_t>(code.matrix.size() - 1)};
   }
   Step operator()(const isa::Vec &vec) {
-    code.vector.push_back(makeVector(vec, index, lanes));
+    code.vector.push_back(makeVector(vec, index, latencies));
     return {.op = isa::Opcode::Vec, .unit = static_cast<uint32_t>(code.vector.size() - 1)};
   }
   Step operator()(const isa::Input &input) {
@@ -94,10 +94,11 @@ struct StepMaker {
 
 } // namespace
 
-Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes) {
+Code decodeCode(const std::vector<format::InstructionWords> &words,
+                const isa::Latencies &latencies) {
   Code code;
   code.steps = stepsOf<Step>(words, [&](uint32_t index, const isa::Instruction &inst) {
-    return std::visit(StepMaker{code, lanes, index}, inst);
+    return std::visit(StepMaker{code, latencies, index}, inst);
   });
   return code;
 }

@@ -66,6 +66,7 @@ struct Code {
 };
 
 /// Decodes the words of an instruction RAM. A word that is no instruction becomes `halt`.
-Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes);
+Code decodeCode(const std::vector<format::InstructionWords> &words,
+                const isa::Latencies &latencies);
 
 } // namespace sluice::vm

@@ -8,8 +8,9 @@ namespace sluice::vm {
 
 HostPort::HostPort(const format::Geometry &geometry,
                    const std::vector<format::InstructionWords> &words)
-    : lanes(geometry.lanes), code(decodeCode(words, geometry.lanes)), sequencer(code),
-      front(kFirstBeat), inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
+    : lanes(geometry.lanes), code(decodeCode(words, geometry.latencies())), sequencer(code),
+      front(kFirstBeat),
+      inputRows(packetRowCount(isa::kHostInDepth, geometry.latencies()), geometry.lanes),
       outputRows(isa::kHostOutDepth + 1, geometry.lanes) {}
 
 void HostPort::restart(uint32_t entry) {

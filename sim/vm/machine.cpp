@@ -7,7 +7,7 @@
 namespace sluice::vm {
 
 Machine::Machine(const format::Program &program)
-    : host(program.geometry, program.hostInstructions), network(program.geometry.cores) {
+    : host(program.geometry, program.hostInstructions), network(program.geometry) {
   for (uint32_t core = 0; core < program.geometry.cores; ++core) {
     static const format::CoreImage none;
     const format::CoreImage &image = core < program.cores.size() ? program.cores[core] : none;
@@ -21,7 +21,7 @@ void Machine::restart(const format::EntryPoint &entry) {
   for (uint32_t core = 0; core < hostPort; ++core)
     cores[core]->restart(at(core));
   host.restart(at(hostPort));
-  network = Network(hostPort);
+  network.restart();
   now = 0;
 }
 

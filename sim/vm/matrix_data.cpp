@@ -31,7 +31,7 @@ void clear(const AccRow &row) {
 MatrixData::MatrixData(const format::Geometry &geometry, const format::CoreImage &image)
     : lanes(geometry.lanes), terms(geometry.peTerms), blockCount(geometry.weightBlocks),
       accCount(geometry.accumulators), preloadCount(geometry.preloadRows),
-      delay(isa::chainLatency(geometry.lanes, geometry.peTerms)),
+      fanout(geometry.stages.mmFanout), delay(geometry.latencies().chain()),
       weights(size_t{blockCount + 1} * lanes * lanes), accs(accCount + 1, lanes),
       preloads(preloadCount + 1, lanes), xRows(size_t{kSlots} * lanes), blocks(kSlots),
       rawRows(kRawRows, lanes), results(size_t{kResultRows} * lanes) {
@@ -63,7 +63,7 @@ uint16_t *MatrixData::blockAt(uint32_t block) {
 }
 
 Cycle MatrixData::readCycle(const Beat &beat, uint32_t p) const {
-  return beat.issued + isa::kMmRead + isa::kMmFanout - 2 + (p > 0 ? p - 1 : 0);
+  return beat.issued + isa::kMmRead + fanout - 2 + (p > 0 ? p - 1 : 0);
 }
 
 void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, const TensorRam &ram,

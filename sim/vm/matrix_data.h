@@ -95,7 +95,8 @@ private:
   numerics::AccRow preloadAt(uint32_t row) { return preloads.row(std::min(row, preloadCount)); }
 
   uint32_t lanes, terms, blockCount, accCount, preloadCount;
-  uint32_t delay;                ///< isa::chainLatency
+  uint32_t fanout;               ///< stages of the fan-out
+  uint32_t delay;                ///< isa::Latencies::chain
   std::vector<uint16_t> weights; ///< per block [input position][output lane]; one spare block
   AccRows accs, preloads;        ///< one spare row each
 

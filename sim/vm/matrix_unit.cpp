@@ -14,8 +14,8 @@ bool makesResult(const MatrixInstruction &inst, const LoopNest &beat) {
 } // namespace
 
 MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage &image)
-    : front(kFirstBeat), data(geometry, image),
-      delay(isa::chainLatency(geometry.lanes, geometry.peTerms)) {}
+    : front(kFirstBeat), data(geometry, image), delay(geometry.latencies().chain()),
+      resultDelay(geometry.latencies().result()) {}
 
 void MatrixUnit::restart() {
   front = UnitFront<MatrixInstruction>(kFirstBeat);
@@ -48,7 +48,7 @@ bool MatrixUnit::tick(const TensorRam &ram, Cycle now) {
   const LoopNest &beat = front.beat();
   front.take(now);
   if (makesResult(inst, beat))
-    results.push(now + delay + isa::kMmNormalise + 1);
+    results.push(now + resultDelay);
   if (front.signalsHere())
     signals.push({now + delay + isa::kMmAccumulate, inst.sigToken, inst.sigUnits});
   if (!inst.skip)

@@ -35,6 +35,7 @@ public:
 
 private:
   uint32_t delay;        ///< cycles from issue to accumulation
+  uint32_t resultDelay;  ///< cycles from issue to the first that shows the result
   Ring<Cycle> results{}; ///< for each outstanding result, the first cycle in which it is visible
 };
 

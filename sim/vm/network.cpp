@@ -2,6 +2,13 @@
 
 namespace sluice::vm {
 
+void Network::restart() {
+  const auto sources = static_cast<uint32_t>(activity.size());
+  last = sources - 1;
+  activity.assign(sources, ActivityCounter(Activity::Idle));
+  flights = Ring<Flight>();
+}
+
 bool Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
   const auto hostSource = static_cast<uint32_t>(cores.size());
   const bool hostFree = host.acceptsRow(); // before a grant that takes the last place
@@ -27,7 +34,7 @@ bool Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
     activity[source].enter(Activity::Busy, now);
     if (hostRow)
       host.reserveRow();
-    flights.push({now + isa::kNetHop - 1, packet});
+    flights.push({now + hop - 1, packet});
     fifo.pop();
     if (fifo.empty() || fifo.front().from > now + 1)
       activity[source].enter(Activity::Idle, now + 1);

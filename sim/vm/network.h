@@ -15,12 +15,15 @@ public:
   using Cores = std::vector<std::unique_ptr<Core>>;
 
   /// After a reset, the round-robin arbiter starts at core 0.
-  explicit Network(uint32_t cores)
-      : last(cores), activity(cores + 1, ActivityCounter(Activity::Idle)) {}
+  explicit Network(const format::Geometry &geometry)
+      : hop(geometry.latencies().hop()), last(geometry.cores),
+        activity(geometry.cores + 1, ActivityCounter(Activity::Idle)) {}
+
+  void restart();
 
   /// Grants the first eligible packet in cycle `now`. Returns false if there is none.
   bool arbitrate(Cores &cores, HostPort &host, Cycle now);
-  /// Delivers the packet that was granted two cycles before `now`, at the end of cycle `now`.
+  /// Delivers the packet that arrives at the end of cycle `now`.
   void deliver(Cores &cores, HostPort &host, Cycle now);
 
   /// Returns the activity of the network port of a core, or of the host port (source = number of
@@ -32,6 +35,7 @@ private:
     Cycle due = 0;
     Packet packet;
   };
+  uint32_t hop;  ///< cycles from a grant to the first that shows the packet
   uint32_t last; ///< the source that was granted last
   std::vector<ActivityCounter> activity;
   Ring<Flight> flights{4};

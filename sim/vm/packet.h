@@ -18,7 +18,7 @@ struct Packet {
   bool signals = false;
   uint8_t token = 0;
   uint8_t units = 0;
-  /// The row, in memory of the sender. It stays valid until two cycles after the grant.
+  /// The row, in memory of the sender. It stays valid until the packet is delivered.
   std::span<const uint16_t> row;
 
   bool forHost() const { return mask >> isa::kHostBit & 1; }
@@ -43,6 +43,8 @@ private:
 
 /// Returns the number of rows that a sender needs for its packets: those in its FIFO of `depth`
 /// entries and those on the network.
-constexpr uint32_t packetRowCount(uint32_t depth) { return depth + isa::kNetHop + 1; }
+constexpr uint32_t packetRowCount(uint32_t depth, const isa::Latencies &latencies) {
+  return depth + latencies.hop() + 1;
+}
 
 } // namespace sluice::vm

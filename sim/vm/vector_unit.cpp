@@ -20,11 +20,11 @@ bool makesPacket(const VectorInstruction &inst, const UnitFront<VectorInstructio
 }
 
 /// More than the longest pipeline has stages.
-uint32_t pipelineDepth(uint32_t lanes) {
+uint32_t pipelineDepth(const isa::Latencies &latencies) {
   uint32_t longest = 0;
   for (const isa::Reduce reduce : {isa::Reduce::Max, isa::Reduce::Sum, isa::Reduce::Argmax})
-    longest = std::max(
-        longest, isa::vectorLatency(vectorPath(isa::Alu::Add, true, reduce, isa::Alu::Add), lanes));
+    longest =
+        std::max(longest, latencies.vector(vectorPath(isa::Alu::Add, true, reduce, isa::Alu::Add)));
   return longest + 1;
 }
 
@@ -32,8 +32,8 @@ uint32_t pipelineDepth(uint32_t lanes) {
 
 VectorUnit::VectorUnit(const format::Geometry &geometry, const format::CoreImage &image)
     : front(kFirstBeat), data(geometry, image),
-      pipelineRows(pipelineDepth(geometry.lanes), geometry.lanes),
-      packetRows(packetRowCount(isa::kOutboxDepth), geometry.lanes) {}
+      pipelineRows(pipelineDepth(geometry.latencies()), geometry.lanes),
+      packetRows(packetRowCount(isa::kOutboxDepth, geometry.latencies()), geometry.lanes) {}
 
 void VectorUnit::restart() {
   front = UnitFront<VectorInstruction>(kFirstBeat);

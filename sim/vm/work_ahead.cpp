@@ -41,7 +41,7 @@ uint64_t cyclesAhead(const Code &code) {
 uint64_t cyclesAhead(const format::Program &program) {
   uint64_t most = 0;
   for (const format::CoreImage &core : program.cores)
-    most = std::max(most, cyclesAhead(decodeCode(core.instructions, program.geometry.lanes)));
+    most = std::max(most, cyclesAhead(decodeCode(core.instructions, program.geometry.latencies())));
   return most;
 }
 

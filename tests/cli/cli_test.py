@@ -210,6 +210,7 @@ class Cli(unittest.TestCase):
         refused("larger.sluice", "inbox_rows is 2048 (hardware: 1024), tables is 8 (hardware: 4); add the target "
                 "file to hw/targets and build again")
         refused("terms.sluice", "pe_terms is 2 (hardware: 4)")
+        refused("hops.sluice", "net_hop is 4 (hardware: 3)")
 
     def test_smaller_memories_run_on_the_model_of_the_larger(self):
         if "c2b8" not in json.loads(run("version", "--json")[1])["engines"]["rtl"]:
@@ -364,7 +365,10 @@ class Cli(unittest.TestCase):
         code, out, err = run("targets", "--show", "c2b8")
         self.assertEqual(err, "area: about 104,000 LUTs, 68,700 flip-flops, 272 DSP blocks, 11 Mbit of RAM (estimate)\n")
         preset = json.loads(out)
-        self.assertEqual(preset, {**json.loads(Path(SOURCE, "hw/targets/c2b8.json").read_text()), "clock_source": "nominal"})
+        isa = json.loads(Path(SOURCE, "hw/isa/isa.json").read_text())
+        stages = {one["name"]: one["value"] for one in isa["latencies"] if "least" in one}
+        self.assertEqual(preset, {**json.loads(Path(SOURCE, "hw/targets/c2b8.json").read_text()), "clock_source": "nominal",
+                                  "stages": stages})
         mine = self.dir / "mine.json"
         mine.write_text(json.dumps({**preset, "lanes": 12}))
         self.fails(5, f"error[E0514]: target '{mine}': lanes is 12, allowed: a power of two", "targets", "--show", mine)

@@ -32,16 +32,17 @@ int main(int argc, char **argv) {
   format::Program other = test::smallProgram();
   other.geometry.rtl = "none";
   // The hardware of c2b8 but for the sizes of memories, and but for its shape.
-  format::Program larger = test::smallProgram(), smaller = larger, terms = larger;
+  format::Program larger = test::smallProgram(), smaller = larger, terms = larger, hops = larger;
   larger.geometry.inboxRows = 2048;
   larger.geometry.tables = 8;
   smaller.geometry.inboxRows /= 2;
   smaller.geometry.weightBlocks /= 2;
   terms.geometry.peTerms = 2;
+  hops.geometry.stages.netHop = 4;
   const bool ok =
       save(folder + "/small.sluice", test::smallProgram()) &&
       save(folder + "/stalling.sluice", stalling) && save(folder + "/other.sluice", other) &&
       save(folder + "/larger.sluice", larger) && save(folder + "/smaller.sluice", smaller) &&
-      save(folder + "/terms.sluice", terms);
+      save(folder + "/terms.sluice", terms) && save(folder + "/hops.sluice", hops);
   return ok ? 0 : 1;
 }

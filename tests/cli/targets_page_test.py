@@ -44,7 +44,7 @@ class Page(Folder):
             without = {key: value for key, value in self.preset.items() if key != name}
             (self.dir / "t.json").write_text(json.dumps(without))
             code, _, err = self.sluice("targets", "--show", "t.json")
-            self.assertEqual(code == 0, name == "clock_source", err)
+            self.assertEqual(code == 0, name in ("clock_source", "stages"), err)
 
     def test_limits_of_numbers(self):
         numbers = [name for name, value in self.preset.items() if isinstance(value, int)]
@@ -75,6 +75,19 @@ class Page(Folder):
             self.assertIn(self.fields[name][1].replace("`-`", "'-'").replace("`_`", "'_'"), self.refusal(**{name: "A"}))
         self.assertIn(self.fields["clock_source"][1], self.refusal(clock_source=""))
 
+    def test_stages(self):
+        """The table of the page, the source of the defaults, and the limits of the loader."""
+        isa = {one["name"]: one for one in json.loads((SOURCE / "hw/isa/isa.json").read_text())["latencies"] if "least" in one}
+        self.assertEqual(self.preset["stages"], {name: one["value"] for name, one in isa.items()})
+        self.assertEqual({name: cells[:2] for name, cells in table("| stage | default | allowed | part |").items()},
+                         {name: [str(one["value"]), f"{one['least']} to {one['most']}"] for name, one in isa.items()})
+        for name, one in isa.items():
+            for value in (one["least"], one["most"]):
+                self.assertEqual(self.refusal(stages={name: value}), "", (name, value))
+            for value in (one["least"] - 1, one["most"] + 1):
+                self.assertTrue(self.refusal(stages={name: value}).endswith(
+                    f"'t.json': {name} is {value}, allowed: {one['least']} to {one['most']}"))
+
     def test_minima_of_hardware(self):
         found = {}
         for file in (SOURCE / "hw/rtl").glob("*.sv"):
@@ -82,7 +95,7 @@ class Page(Folder):
                 if "SLUICE_REQUIRE" in line:
                     for parameter, least in re.findall(r"\b([A-Z]\w+) >= (\d+)", line):
                         name = PARAMETERS.get(parameter, re.sub(r"(?<!^)([A-Z])", r"_\1", parameter).lower())
-                        if name in self.preset and int(least) > int(self.fields[name][1].split()[0]):
+                        if isinstance(self.preset.get(name), int) and int(least) > int(self.fields[name][1].split()[0]):
                             found[name] = int(least)
         self.assertEqual({name: int(cells[0]) for name, cells in table("| field | minimum in hardware |").items()}, found)
 

@@ -31,7 +31,8 @@ format::Geometry smallGeometry() {
           .instructions = 256,
           .hostInstructions = 32,
           .tables = 2,
-          .clockMhz = 100};
+          .clockMhz = 100,
+          .stages = {}};
 }
 
 /// Interesting values at any width, in the sections or in the header.

@@ -482,4 +482,12 @@ RandomProgram makeRandomProgram(uint64_t seed, const format::Geometry &geometry)
   return Generator(seed, geometry).run();
 }
 
+isa::Stages randomStages(uint64_t seed) {
+  Rng rng(seed);
+  isa::Stages stages;
+  for (const isa::StageInfo &stage : isa::kStages)
+    stages.*stage.value = static_cast<uint32_t>(rng.range(stage.least, stage.most));
+  return stages;
+}
+
 } // namespace sluice::fixtures

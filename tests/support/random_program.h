@@ -25,4 +25,7 @@ struct RandomProgram {
 /// cycle of every read and write. The same seed gives the same program.
 RandomProgram makeRandomProgram(uint64_t seed, const format::Geometry &geometry);
 
+/// Stages within their limits.
+isa::Stages randomStages(uint64_t seed);
+
 } // namespace sluice::fixtures

@@ -21,7 +21,7 @@ template <typename Fn> void forEachOperand(const Graph &graph, const Row &row, F
     if (operand != kNoRow && isComputed(graph.rows[operand]))
       fn(operand, cycles);
   };
-  const unsigned product = isa::resultLatency(graph.geometry.lanes, graph.geometry.peTerms);
+  const unsigned product = graph.geometry.latencies().result();
   for (const Term &term : row.terms) {
     visit(term.x, product);
     if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
@@ -38,7 +38,7 @@ template <typename Fn> void forEachOperand(const Graph &graph, const Row &row, F
 unsigned stepLatency(const Graph &graph, const Row &row) {
   const VectorStep &step = row.step;
   const unsigned path = isa::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2);
-  return isa::vectorLatency(path, graph.geometry.lanes);
+  return graph.geometry.latencies().vector(path);
 }
 
 /// The rows of one operation.

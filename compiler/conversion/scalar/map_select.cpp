@@ -23,10 +23,10 @@ const TableCache::Entry &TableCache::of(const Expr &expr, NodeId node, NodeId cu
 
 namespace {
 
-// Costs in cycles of latency, and what a further pass over the rows costs. A
-// table is a scarce resource, so it counts more than its three cycles; as much as
-// many steps, where a map would take more tables than a core has.
-constexpr unsigned kStepCost = 10, kAluCost = isa::kVecAlu, kTableCost = isa::kVecTable + 4,
+// Costs in cycles of latency with the default stages, and what a further pass over the rows costs.
+// A table is a scarce resource, so it counts more than its three cycles; as much as many steps,
+// where a map would take more tables than a core has.
+constexpr unsigned kStepCost = 10, kAluCost = isa::Stages().vecAlu, kTableCost = isa::kVecTable + 4,
                    kScarceTableCost = 100, kInexactCost = 2;
 
 /// What every target has at least.

@@ -71,6 +71,9 @@ mlir::DictionaryAttr geometryAttr(mlir::MLIRContext *context, const format::Geom
   if (geometry.clockSource != format::Geometry().clockSource)
     fields.push_back(
         builder.getNamedAttr("clock_source", builder.getStringAttr(geometry.clockSource)));
+  for (const isa::StageInfo &stage : isa::kStages)
+    if (const uint32_t value = geometry.stages.*stage.value; value != isa::Stages().*stage.value)
+      fields.push_back(builder.getNamedAttr(stage.name, builder.getI64IntegerAttr(value)));
   return builder.getDictionaryAttr(fields);
 }
 
@@ -95,7 +98,15 @@ std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::Strin
   const auto source = fields.getAs<mlir::StringAttr>("clock_source");
   if (source)
     geometry.clockSource = source.str();
-  if (fields.size() != format::geometryFields().size() + (source ? 2 : 1))
+  size_t stages = 0;
+  for (const isa::StageInfo &stage : isa::kStages)
+    if (const auto value = fields.getAs<mlir::IntegerAttr>(stage.name)) {
+      if (value.getInt() < 0 || value.getInt() > UINT32_MAX)
+        return bad("geometry has no valid " + llvm::Twine(stage.name));
+      geometry.stages.*stage.value = static_cast<uint32_t>(value.getInt());
+      ++stages;
+    }
+  if (fields.size() != format::geometryFields().size() + stages + (source ? 2 : 1))
     return bad("geometry has an unknown field");
   if (const auto problem = format::checkGeometry(geometry))
     return bad(*problem);

@@ -70,7 +70,7 @@ Instruction makeMatrix(const isa::Mm &mm, uint32_t index) {
               isa::makesResults(mm) ? std::optional(mm.emitLevel) : std::nullopt);
 }
 
-Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
+Instruction makeVector(const isa::Vec &vec, uint32_t index, const isa::Latencies &latencies) {
   const bool takes = takesResult(vec);
   std::optional<uint32_t> packets;
   if (vec.dstKind == isa::Dst::Net)
@@ -81,7 +81,7 @@ Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
   to.takesResult = takes;
   to.popsResult = vec.aSrc == isa::Source::Mxu;
   to.toNetwork = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
-  to.entries = isa::vectorEntries(vectorPath(vec), lanes);
+  to.entries = isa::vectorEntries(vectorPath(vec), latencies);
   to.hasRow = vec.dstKind == isa::Dst::Net;
   to.mask = static_cast<uint16_t>(vec.mask);
   return to;
@@ -99,7 +99,7 @@ Instruction makeInput(const isa::Input &input, uint32_t index) {
 /// Fills one Step from each kind of instruction.
 struct StepMaker {
   Code &code;
-  uint32_t lanes;
+  const isa::Latencies &latencies;
   bool hostPort;
   uint32_t index;
 
@@ -113,7 +113,7 @@ struct StepMaker {
     return hostPort ? Step{Step::Op::Nothing} : add(0, makeMatrix(mm, index));
   }
   Step operator()(const isa::Vec &vec) {
-    return hostPort ? Step{Step::Op::Nothing} : add(1, makeVector(vec, index, lanes));
+    return hostPort ? Step{Step::Op::Nothing} : add(1, makeVector(vec, index, latencies));
   }
   Step operator()(const isa::Input &input) {
     return hostPort ? add(0, makeInput(input, index)) : Step{Step::Op::Nothing};
@@ -127,11 +127,12 @@ struct StepMaker {
 
 } // namespace
 
-Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes, bool hostPort) {
+Code decodeCode(const std::vector<format::InstructionWords> &words, const isa::Latencies &latencies,
+                bool hostPort) {
   Code code;
   code.units.reserve(words.size());
   code.steps = stepsOf<Step>(words, [&](uint32_t index, const isa::Instruction &inst) {
-    return std::visit(StepMaker{code, lanes, hostPort, index}, inst);
+    return std::visit(StepMaker{code, latencies, hostPort, index}, inst);
   });
   return code;
 }

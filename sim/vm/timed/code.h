@@ -51,6 +51,7 @@ struct Code {
 };
 
 /// Words that are no instruction stop the sequencer, like `halt`.
-Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes, bool hostPort);
+Code decodeCode(const std::vector<format::InstructionWords> &words, const isa::Latencies &latencies,
+                bool hostPort);
 
 } // namespace sluice::vm::timed

@@ -6,8 +6,8 @@
 namespace sluice::vm::timed {
 
 Core::Core(const format::Geometry &geometry, const Code &code, uint32_t index, Watch *watch)
-    : index(index), watch(watch), sequencer(code),
-      matrixDelay(isa::chainLatency(geometry.lanes, geometry.peTerms)) {}
+    : index(index), watch(watch), sequencer(code), matrixDelay(geometry.latencies().chain()),
+      resultDelay(geometry.latencies().result()) {}
 
 void Core::run(Cycle limit) {
   while (due != 0) {
@@ -42,7 +42,7 @@ void Core::runMatrix(Cycle limit) {
       }
       const size_t place = resultsMade++ % isa::kResultFifoDepth;
       last = std::max(last, resultRoomFrom[place]);
-      resultFrom[place] = last + matrixDelay + isa::kMmNormalise + 1;
+      resultFrom[place] = last + resultDelay;
       if (vector.block == Block::ResultFifoEmpty)
         due |= bit(Vector);
     }
@@ -137,8 +137,8 @@ Cycle Core::parked() const {
 }
 
 Cycle Core::restFrom() const {
-  return std::max({sequencer.freeFrom(), matrix.at + matrixDelay + isa::kMmNormalise + 1, vector.at,
-                   pipeline.emptyFrom()}) +
+  return std::max(
+             {sequencer.freeFrom(), matrix.at + resultDelay, vector.at, pipeline.emptyFrom()}) +
          1;
 }
 

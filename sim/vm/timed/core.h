@@ -71,6 +71,7 @@ private:
   Front matrix, vector;
 
   uint32_t matrixDelay; ///< issue to accumulate
+  uint32_t resultDelay; ///< issue to the first cycle that shows the result
   /// Results by number: made, popped, and by place in the FIFO since when they
   /// can be popped, and from when on the place is free again.
   uint64_t resultsMade = 0, resultsPopped = 0;

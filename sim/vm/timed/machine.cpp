@@ -13,7 +13,7 @@ constexpr Cycle kAhead = 4096;
 
 // The host takes a row as soon as it is shown, so the network never waits for room
 // in its output.
-static_assert(isa::kHostOutDepth > isa::kNetHop + 1);
+static_assert(isa::kHostOutDepth > isa::kMostNetHop + 1);
 
 std::vector<Code> decodeAll(const format::Program &program) {
   static const std::vector<format::InstructionWords> none;
@@ -21,17 +21,17 @@ std::vector<Code> decodeAll(const format::Program &program) {
   for (uint32_t core = 0; core < program.geometry.cores; ++core)
     codes.push_back(
         decodeCode(core < program.cores.size() ? program.cores[core].instructions : none,
-                   program.geometry.lanes, false));
-  codes.push_back(decodeCode(program.hostInstructions, program.geometry.lanes, true));
+                   program.geometry.latencies(), false));
+  codes.push_back(decodeCode(program.hostInstructions, program.geometry.latencies(), true));
   return codes;
 }
 
 } // namespace
 
 Machine::Machine(const format::Program &program, Offers &offers, Watch *watch)
-    : hostSource(program.geometry.cores), offers(offers), watch(watch), limit(kAhead),
-      codes(decodeAll(program)), hostSequencer(codes.back()), last(hostSource),
-      headFrom(hostSource + 1, kNever), tokenDue(hostSource, kNever) {
+    : hostSource(program.geometry.cores), hop(program.geometry.latencies().hop()), offers(offers),
+      watch(watch), limit(kAhead), codes(decodeAll(program)), hostSequencer(codes.back()),
+      last(hostSource), headFrom(hostSource + 1, kNever), tokenDue(hostSource, kNever) {
   cores.reserve(hostSource);
   for (uint32_t core = 0; core < hostSource; ++core)
     cores.emplace_back(program.geometry, codes[core], core, watch);
@@ -89,7 +89,7 @@ void Machine::arbitrate(Cycle now) {
   if (watch)
     watch->granted(source, now);
   Ring<Packet> &fifo = source == hostSource ? inputFifo : cores[source].outbox();
-  flights.push({now + isa::kNetHop - 1, fifo.front()});
+  flights.push({now + hop - 1, fifo.front()});
   fifo.pop();
   headFrom[source] = fifo.empty() ? kNever : fifo.front().from;
   if (source != hostSource) {

@@ -36,6 +36,7 @@ private:
   Cycle restFrom() const;
 
   const uint32_t hostSource; ///< number of cores
+  const uint32_t hop;        ///< cycles from a grant to the first that shows the packet
   Offers &offers;
   Watch *watch;
   Cycle limit; ///< beats that issue before it are known

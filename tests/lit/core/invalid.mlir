@@ -166,6 +166,17 @@ core.host { core.halt }
 
 // -----
 
+// expected-error @+1 {{'core.program' op net_hop is 9, allowed: 2 to 6}}
+core.program "one" geometry {
+    rtl = "c2b8", cores = 1, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 8,
+    local_rows = 4, accumulators = 4, preload_rows = 4, instructions = 8,
+    host_instructions = 4, tables = 4, net_hop = 9, clock_mhz = 300} output_rows 1 {
+  core.core 0 { core.halt }
+core.host { core.halt }
+}
+
+// -----
+
 // expected-error @+1 {{'core.program' op geometry has an unknown field}}
 core.program "one" geometry {
     rtl = "c2b8", cores = 1, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 8,

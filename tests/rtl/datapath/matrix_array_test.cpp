@@ -21,7 +21,7 @@ using numerics::testing::Operands;
 constexpr unsigned kLanes = SLUICE_LANES, kTerms = SLUICE_TERMS, kBlocks = 16;
 constexpr unsigned kElements = kLanes / kTerms;
 /// From the cycle of the inputs (issue + 1) to the accumulation.
-constexpr unsigned kLatency = isa::kMmRead + isa::kMmFanout + isa::kMmPe + kElements - 2;
+constexpr unsigned kLatency = isa::kMmRead + SLUICE_FANOUT + isa::kMmPe + kElements - 2;
 
 struct Beat {
   unsigned age = 0;

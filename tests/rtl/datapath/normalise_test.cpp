@@ -39,7 +39,7 @@ TEST(Normalise, MatchesTheDefinition) {
   bench->valid_i = 0;
   bench.reset();
   const std::vector<int64_t> list = corners();
-  std::deque<std::pair<bool, std::array<uint32_t, kLanes>>> expected(isa::kMmNormalise - 1);
+  std::deque<std::pair<bool, std::array<uint32_t, kLanes>>> expected(SLUICE_STAGES - 1);
   unsigned checked = 0;
   const size_t cycles = list.size() * 8 + 60000;
   for (size_t cycle = 0; cycle < cycles; ++cycle) {

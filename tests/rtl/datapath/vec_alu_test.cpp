@@ -26,7 +26,7 @@ TEST(VecAlu, EveryOperation) {
   numerics::testing::Operands operands(31);
   bench->valid_i = 0;
   bench.reset();
-  std::deque<Beat> beats(isa::kVecAlu);
+  std::deque<Beat> beats(SLUICE_STAGES);
   std::array<unsigned, 16> checked{};
   for (int cycle = 0; cycle < 300000; ++cycle) {
     operands.spread = cycle % 3 == 0 ? 3 : cycle % 3 == 1 ? 26 : 200;

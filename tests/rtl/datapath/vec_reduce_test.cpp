@@ -55,7 +55,7 @@ TEST_P(VecReduce, LanesAndBeats) {
     }
     // A beat that would leave together with another one comes later.
     Exit &exit = exits[alu2 ? 0 : 1];
-    const int leaves = cycle + static_cast<int>(isa::reduceLatency(kind, kLanes));
+    const int leaves = cycle + static_cast<int>(isa::Latencies{kLanes, kLanes, {}}.reduce(kind));
     const bool valid = bench.pick(6) != 0 && !exit.contains(leaves);
     if (valid) {
       exit[leaves] = reduction.add(kind, row);

@@ -80,11 +80,12 @@ format::Program denseRelu() {
 /// Cycles from the row's acceptance to the result's delivery, both included.
 constexpr uint64_t spacedLatency() {
   constexpr uint64_t kElements = kLanes / 4;
-  const uint64_t inFifo = 1, toInbox = isa::kNetHop;
+  constexpr isa::Stages kStages;
+  const uint64_t inFifo = 1, toInbox = kStages.netHop;
   const uint64_t multiply =
-      isa::kMmRead + isa::kMmFanout + isa::kMmPe + kElements - 1 + isa::kMmNormalise;
-  const uint64_t inResultFifo = 1, vector = isa::kVecRead + isa::kVecOut, inOutbox = 1;
-  return inFifo + toInbox + multiply + inResultFifo + vector + inOutbox + isa::kNetHop + 1;
+      isa::kMmRead + kStages.mmFanout + isa::kMmPe + kElements - 1 + kStages.mmNormalise;
+  const uint64_t inResultFifo = 1, vector = isa::kVecRead + kStages.vecOut, inOutbox = 1;
+  return inFifo + toInbox + multiply + inResultFifo + vector + inOutbox + kStages.netHop + 1;
 }
 static_assert(spacedLatency() == 26);
 

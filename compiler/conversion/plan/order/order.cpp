@@ -150,11 +150,9 @@ class Model {
 public:
   Model(const Graph &graph, const Work &work, const Placement &placement,
         std::vector<std::vector<VectorItem>> writes, Order &order)
-      : graph(graph), work(work), placement(placement), order(order),
-        available(graph.rows.size(), kNever), before(graph.rows.size(), 0),
+      : graph(graph), latencies(graph.geometry.latencies()), work(work), placement(placement),
+        order(order), available(graph.rows.size(), kNever), before(graph.rows.size(), 0),
         followers(graph.rows.size()), cores(placement.cores.size()) {
-    const format::Geometry &geometry = graph.geometry;
-    resultLatency = isa::resultLatency(geometry.lanes, geometry.peTerms);
     for (RowId row = 0; row < graph.rows.size(); ++row)
       if (graph.rows[row].kind == RowKind::Constant || graph.rows[row].kind == RowKind::State)
         available[row] = 0;
@@ -256,6 +254,7 @@ private:
   };
 
   const Graph &graph;
+  const isa::Latencies latencies;
   const Work &work;
   const Placement &placement;
   Order &order;
@@ -266,7 +265,6 @@ private:
   std::vector<Core> cores;
   std::deque<Timed> host;
   size_t lastSource = 0;
-  unsigned resultLatency = 0;
   size_t left = 0;
   /// From this cycle on nothing becomes ready unless a unit does something.
   uint64_t settled = 0;
@@ -285,7 +283,7 @@ private:
       if (queue.empty() || queue.front().ready > now)
         continue;
       if (queue.front().row != kNoRow)
-        available[queue.front().row] = due(now + isa::kNetHop);
+        available[queue.front().row] = due(now + latencies.hop());
       queue.pop_front();
       lastSource = source;
       return true;
@@ -308,7 +306,7 @@ private:
     } else if (item.last) {
       if (core.results.size() >= isa::kResultFifoDepth)
         return false;
-      core.results.push_back({item.row, due(now + resultLatency)});
+      core.results.push_back({item.row, due(now + latencies.result())});
     }
     item.time = now;
     ++core.nextItem;
@@ -395,7 +393,7 @@ private:
   /// them is done.
   std::pair<uint64_t, uint64_t> occupy(Core &core, const rows::VectorStep &step, uint64_t beats,
                                        uint64_t now) {
-    const isa::VectorEntries entries = isa::vectorEntries(vectorPath(step), graph.geometry.lanes);
+    const isa::VectorEntries entries = isa::vectorEntries(vectorPath(step), latencies);
     const uint64_t start = std::max(now, core.pipeline.earliest(entries));
     const uint64_t end = start + beats - 1 + entries.destination;
     core.pipeline.issue(entries, start + beats - 1);

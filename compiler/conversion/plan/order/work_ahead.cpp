@@ -70,11 +70,11 @@ private:
   void orderGroups() {
     std::vector<uint32_t> depth(graph.rows.size()); // products on the way to a row
     std::vector<uint32_t> way(graph.rows.size());   // cycles to the next products
+    const isa::Latencies latencies = graph.geometry.latencies();
     const auto cycles = [&](const Row &row) {
       const rows::VectorStep &step = row.step;
-      return isa::vectorLatency(
-          isa::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2),
-          graph.geometry.lanes);
+      return latencies.vector(
+          isa::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2));
     };
     for (RowId id = 0; id < graph.rows.size(); ++id) {
       const Row &row = graph.rows[id];

@@ -45,9 +45,8 @@ Cause causeOf(Delay delay) {
 class Bounds {
 public:
   Bounds(const Graph &graph, const Work &work)
-      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()) {
-    matrixDepth = isa::resultLatency(graph.geometry.lanes, graph.geometry.peTerms);
-  }
+      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()),
+        latencies(graph.geometry.latencies()), matrixDepth(latencies.result()) {}
 
   /// `way` and `chain`; `work` must be set.
   void fill(Floor &floor) {
@@ -77,15 +76,14 @@ private:
   const Work &work;
   std::vector<uint64_t> issue; ///< earliest vector beat (inputs: accepted)
   std::vector<uint64_t> rest;  ///< from there to the end of the inference, at least
-  uint64_t matrixDepth = 0;
+  isa::Latencies latencies;
+  uint64_t matrixDepth;
 
-  uint64_t depth(RowId row) const {
-    return isa::vectorLatency(vectorPath(graph.rows[row].step), graph.geometry.lanes) + 1;
-  }
+  uint64_t depth(RowId row) const { return latencies.vector(vectorPath(graph.rows[row].step)) + 1; }
 
   /// Earliest cycle in which a reader of `row` may issue.
   uint64_t visible(RowId row) const {
-    return issue[row] + (graph.rows[row].kind == RowKind::Input ? 1 + isa::kNetHop : depth(row));
+    return issue[row] + (graph.rows[row].kind == RowKind::Input ? 1 + latencies.hop() : depth(row));
   }
 
   /// Sets issue[row]; the earliest product of a linear row.
@@ -114,7 +112,7 @@ private:
   /// Sets rest[row] and passes it on to its operands.
   void backward(RowId row) {
     if (work[row].output)
-      rest[row] = std::max(rest[row], depth(row) + isa::kNetHop + 1);
+      rest[row] = std::max(rest[row], depth(row) + latencies.hop() + 1);
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       if (graph.rows[operand].kind != RowKind::Input)
         rest[operand] =

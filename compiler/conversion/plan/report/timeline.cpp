@@ -76,7 +76,7 @@ bool Timeline::makesPacket(const Event &event) const {
 
 isa::VectorEntries Timeline::entriesOf(const Event &event) const {
   const auto &vec = std::get<isa::Vec>(plan(event.unit).forms[beatOf(event).form]);
-  return isa::vectorEntries(vectorPath(vec), geometry->lanes);
+  return isa::vectorEntries(vectorPath(vec), geometry->latencies());
 }
 
 std::optional<Timeline::Event> Timeline::heldBy(const Event &event) const {
@@ -125,8 +125,7 @@ void Timeline::deriveGifts() {
       }
       if (!beat.signal.on)
         continue;
-      const uint64_t depth = unit < cores ? isa::chainLatency(geometry->lanes, geometry->peTerms) +
-                                                isa::kMmAccumulate + 1
+      const uint64_t depth = unit < cores ? geometry->latencies().chain() + isa::kMmAccumulate + 1
                                           : vectorDepth(event);
       giveCore(unit % cores, beat.signal.units, beat.signal.token,
                {issues[unit][index] + depth, event});
@@ -141,7 +140,7 @@ void Timeline::deriveGifts() {
       const isa::Instruction &form = plan(sender.unit).forms[beat.form];
       const auto *vec = std::get_if<isa::Vec>(&form);
       const uint32_t mask = vec ? vec->mask : std::get<isa::Input>(form).mask;
-      const Gift gift{grants[source][packet] + isa::kNetHop, sender};
+      const Gift gift{grants[source][packet] + geometry->latencies().hop(), sender};
       for (uint32_t core = 0; core < cores; ++core)
         if ((mask >> core & 1) != 0)
           giveCore(core, beat.signal.units, beat.signal.token, gift);
@@ -194,7 +193,7 @@ void Timeline::addPacket(const Event &event, uint64_t visible, std::vector<Passe
   }
   const bool host = event.unit == 2 * cores;
   const uint64_t ready = issue + (host ? 1 : vectorDepth(event));
-  const uint64_t grant = visible - isa::kNetHop;
+  const uint64_t grant = visible - geometry->latencies().hop();
   passed.push_back({Delay::Network, event.unit, row, grant, visible});
   if (grant > ready)
     passed.push_back({Delay::Arbitration, event.unit, row, ready, grant});
@@ -233,7 +232,7 @@ Timeline::Step Timeline::step(const Event &event) const {
     if (isa::takesResult(*vec)) {
       const Event result{event.unit - cores, resultOf[event.unit - cores][event.index]};
       const uint64_t issue = issues[result.unit][result.index];
-      if (issue + isa::resultLatency(geometry->lanes, geometry->peTerms) == now)
+      if (issue + geometry->latencies().result() == now)
         return {result, {{Delay::MatrixDepth, result.unit, row, issue, now}}};
     }
     if (follows)
@@ -281,7 +280,7 @@ std::vector<Passed> Timeline::beforeEnd(uint64_t until) const {
   for (uint32_t source = 0; source < cores; ++source)
     for (size_t packet = 0; packet < grants[source].size(); ++packet)
       if (const Event sender = senders[source][packet];
-          grants[source][packet] + isa::kNetHop == last && makesPacket(sender)) {
+          grants[source][packet] + geometry->latencies().hop() == last && makesPacket(sender)) {
         const auto &vec = std::get<isa::Vec>(plan(sender.unit).forms[beatOf(sender).form]);
         if ((vec.mask & kHostMask) == 0 || vec.dstKind != isa::Dst::Net)
           continue;

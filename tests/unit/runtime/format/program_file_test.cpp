@@ -42,6 +42,30 @@ TEST(ProgramFile, RoundTripGivesTheSameBytes) {
   EXPECT_EQ(program.computedRows, smallProgram().computedRows);
 }
 
+TEST(ProgramFile, Stages) {
+  Program program = smallProgram();
+  const size_t size = sections(write(program))[0].size;
+  program.geometry.stages.netHop = 4;
+  const std::vector<uint8_t> bytes = write(program);
+  EXPECT_EQ(sections(bytes)[0].size, size + sizeof(uint32_t) + 7 + sizeof(uint32_t));
+  const ReadResult result = read(bytes);
+  ASSERT_TRUE(result.program) << messageOf(result);
+  EXPECT_EQ(result.program->geometry, program.geometry);
+  EXPECT_EQ(write(*result.program), bytes);
+  const auto refusal = [&](size_t back, uint32_t value) {
+    std::vector<uint8_t> changed = bytes;
+    const SectionInfo section = sections(bytes)[0];
+    test::store(changed, section.offset + section.size - back, value);
+    test::rehash(changed);
+    return messageOf(read(changed));
+  };
+  EXPECT_EQ(refusal(4, 9), "net_hop is 9, allowed: 2 to 6");
+  const std::string unknown =
+      "section 'geometry' ends inside an entry, or one of its counts is too large";
+  EXPECT_EQ(refusal(4, isa::Stages().netHop), unknown); // a default is not written
+  EXPECT_EQ(refusal(8, 0x676F675F), unknown);           // another name
+}
+
 TEST(ProgramFile, WhatIsSaidOfComputedRows) {
   Program program = smallProgram();
   program.models[0].steps = 2; // so "h" may be of one

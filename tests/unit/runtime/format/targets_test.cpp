@@ -40,6 +40,15 @@ TEST(Targets, SourceOfTheClock) {
   EXPECT_EQ(std::get<Geometry>(parseTarget(json, "x")), *findPreset("c2b8"));
 }
 
+TEST(Targets, Stages) {
+  Geometry deeper = *findPreset("c2b8");
+  EXPECT_EQ(deeper.stages, isa::Stages());
+  for (const isa::StageInfo &stage : isa::kStages) {
+    deeper.stages.*stage.value = stage.most;
+    EXPECT_EQ(std::get<Geometry>(parseTarget(targetJson(deeper), "x")), deeper) << stage.name;
+  }
+}
+
 TEST(Targets, Problems) {
   EXPECT_EQ(problemOf("{"), "E0514 target 't.json': not a JSON object");
   EXPECT_EQ(problemOf("{}"), "E0514 target 't.json': 'name' must be a string");
@@ -58,6 +67,14 @@ TEST(Targets, Problems) {
             "E0514 target 't.json': unknown field 'colour'");
   EXPECT_EQ(problemOf(with("\"nominal\"", "3")),
             "E0514 target 't.json': 'clock_source' must be a string");
+  EXPECT_EQ(problemOf(with("\"net_hop\": 3", "\"net_hop\": 9")),
+            "E0514 target 't.json': net_hop is 9, allowed: 2 to 6");
+  EXPECT_EQ(problemOf(with("\"net_hop\": 3", "\"net_hop\": 1.5")),
+            "E0514 target 't.json': 'net_hop' in 'stages' must be a positive integer");
+  EXPECT_EQ(problemOf(with("\"net_hop\": 3", "\"net_hops\": 3")),
+            "E0514 target 't.json': unknown field 'net_hops' in 'stages'");
+  EXPECT_EQ(problemOf(with("\"stages\": {", "\"stages\": 3, \"x\": {")),
+            "E0514 target 't.json': 'stages' must be an object");
   for (const std::string wrong : {R"("")", R"("fast\n")", R"("\u00b5")"})
     EXPECT_EQ(problemOf(with("\"nominal\"", wrong)),
               "E0514 target 't.json': 'clock_source' must have 1 to 64 printable ASCII characters");
