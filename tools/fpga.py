@@ -74,10 +74,13 @@ def value_of(expression, geometry):
 
 
 def read_target(name):
-    """Returns the fields of a preset or of a target file."""
+    """Returns the fields and the stages of a preset or of a target file."""
     path = name if name.endswith(".json") else os.path.join(ROOT, "hw", "targets", name + ".json")
+    with open(os.path.join(ROOT, "hw", "isa", "isa.json"), encoding="utf-8") as file:
+        latencies = json.load(file)["latencies"]
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        target = json.load(file)
+    return {**{one["name"]: one["value"] for one in latencies if "least" in one}, **target, **target.get("stages", {})}
 
 
 def run(command, folder, log):
