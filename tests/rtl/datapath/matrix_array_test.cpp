@@ -85,7 +85,7 @@ public:
     bench.settle();
     for (Beat &beat : beats) {
       for (unsigned p = 0; p < kElements; ++p)
-        if (beat.age == 1 + (p > 1 ? p - 1 : 0))
+        if (beat.age == SLUICE_FANOUT - 1 + (p > 1 ? p - 1 : 0))
           std::copy_n(&memory[beat.block][p * kTerms * kLanes], kTerms * kLanes,
                       &beat.weights[p * kTerms * kLanes]);
       if (beat.age + 1 == kLatency || beat.age == kLatency)
