@@ -1,5 +1,5 @@
-// The definition of each problem code: what a command does with a problem that has it. Each code has
-// a page in docs/errors.
+// The definition of each problem code: what a command does with a problem that has it. Each code
+// has a page in docs/errors.
 #pragma once
 
 #include <span>
