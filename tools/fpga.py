@@ -441,9 +441,12 @@ def measure(unit, args, part, isa_pkg, progress, pool, netlists):
     for kind, used in count.items():
         if used > part[kind] and not args.sizes:
             raise Failure(f"does not fit: {used:,} {kind}, {part['name']} has {part[kind]:,}")
-    estimate = {"estimate": estimate_of(unit.netlist())} if unit.is_flat() else {}
-    if args.fit:
-        netlists[unit.name] = unit.netlist()
+    estimate = {}
+    if unit.is_flat():
+        netlist = unit.netlist()
+        estimate["estimate"] = estimate_of(netlist)
+        if args.fit:
+            netlists[unit.name] = netlist
     if args.sizes:
         return {"what": unit.what, "params": unit.params, "cells": count, "synthesis": count} | estimate
 

@@ -82,6 +82,11 @@ def weight_codes(b, shape, features, axis, by=np.uint8):
     return [b.constant(values.astype(kind)), b.constant(scales if each else scales[0]), b.constant(zeros if each else zeros[0])]
 
 
+def size_of_products(b, codes, weights, count):
+    """How large sums of so many products with weights are."""
+    return codes.size * size_of_codes(*(b.value(name) for name in weights)) * max(count, 1) ** 0.5
+
+
 # Layers that take integers and give integers.
 def rescaled(b, codes):
     """Adds or multiplies another value of the same shape, or a constant."""
@@ -117,15 +122,14 @@ def shares(b, codes):
 def dense(b, codes):
     shape = b.shape(codes.name)
     features = b.integer(1, 9)
-    size = lambda w: codes.size * size_of_codes(*(b.value(name) for name in w)) * max(shape[-1], 1) ** 0.5  # noqa: E731
     if len(shape) == 2 and b.chance(0.5):
         turned = b.integer(0, 1)
         w = weight_codes(b, (features, shape[-1]) if turned else (shape[-1], features), features, 1 - turned, codes.kind)
         bias = b.constant(b.random.integers(-900, 900, features).astype(np.int32)) if b.chance(0.6) else ""
-        out = format_of(b, step_of(b, size(w)), codes.kind)
+        out = format_of(b, step_of(b, size_of_products(b, codes, w, shape[-1])), codes.kind)
         return emit_codes(b, "QGemm", [*codes.operands(), *w, bias], out, MICROSOFT, transB=turned)
     w = weight_codes(b, (shape[-1], features), features, 1, codes.kind)
-    return emit_codes(b, "QLinearMatMul", [*codes.operands(), *w], format_of(b, step_of(b, size(w)), codes.kind))
+    return emit_codes(b, "QLinearMatMul", [*codes.operands(), *w], format_of(b, step_of(b, size_of_products(b, codes, w, shape[-1])), codes.kind))
 
 
 def convolution(b, codes):
@@ -139,8 +143,7 @@ def convolution(b, codes):
     if b.value(w[2]).size > 1:  # onnxruntime takes one zero point for all features
         w[2] = b.constant(b.value(w[2])[:1].reshape(()))
     products = shape[1] // group * size[0] * size[1]
-    about = codes.size * size_of_codes(*(b.value(name) for name in w)) * products ** 0.5
-    out = format_of(b, step_of(b, about), codes.kind)
+    out = format_of(b, step_of(b, size_of_products(b, codes, w, products)), codes.kind)
     bias = [b.constant(b.random.integers(-900, 900, features).astype(np.int32))] if b.chance(0.5) else []
     name = b.emit("QLinearConv", [*codes.operands(), *w, *out, *bias], keep=False, group=group,
                   pads=[b.integer(0, s - 1) for s in size * 2], strides=[b.integer(1, 2), b.integer(1, 2)])
