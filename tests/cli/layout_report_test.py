@@ -443,7 +443,7 @@ class Sarif(Refusal):
         self.assertEqual([e["code"] for e in result["errors"]], ["E0301", "E0303"])
         self.assertEqual(re.findall(r"error\[(E\d+)\]", err), ["E0301", "E0303"])
         for error in result["errors"]:
-            self.assertEqual(set(error), {"code", "rule", "node", "message", "notes", "chain", "fixes"})
+            self.assertEqual(set(error), {"code", "rule", "node", "message", "notes", "chain", "fixes", "kind"})
             for step in error["chain"]:
                 self.assertEqual(set(step), {"node", "tensor", "shape", "data_dim", "why"})
             for fix in error["fixes"]:

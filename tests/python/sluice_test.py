@@ -30,7 +30,7 @@ import onnx
 
 import models
 import sluice
-from sluice import tool
+from sluice import errors, tool
 from base import Python
 
 VERSION = json.loads(subprocess.run([tool.executable(), "version", "--json"], stdout=subprocess.PIPE, check=True).stdout)
@@ -99,6 +99,17 @@ class Compile(Python):
             with self.assertRaises(kind) as caught:
                 call()
             self.assertEqual(caught.exception.code, code, caught.exception)
+            kinds = {sluice.ArgumentError: "argument", sluice.CompileError: "model", sluice.ProgramError: "program"}
+            self.assertEqual(caught.exception.problems[0].kind, kinds[kind])
+
+    def test_exceptions_follow_from_the_kinds_of_problems(self):
+        def error(code, kind):
+            return {"code": code, "rule": None, "node": None, "message": "m", "notes": [], "chain": [], "fixes": [], "kind": kind}
+
+        for kind, expected in (("model", sluice.CompileError), ("program", sluice.ProgramError),
+                               ("argument", sluice.ArgumentError), ("run", sluice.RunError)):
+            problems = errors.problems_of([error("E0499", kind), error("E0601", "argument")])
+            self.assertIs(type(errors.of_problems(problems, "")), expected)
 
     def test_shapes_by_name(self):
         shaped = models.dense()[0]

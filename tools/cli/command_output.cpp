@@ -15,8 +15,10 @@ namespace sluice::cli {
 
 Json errorsJson(const Problems &problems) {
   Json errors = Json::array();
-  for (const Problem &one : problems)
-    errors.push_back(problemJson(one));
+  for (const Problem &one : problems) {
+    Json &error = errors.emplace_back(problemJson(one));
+    error["kind"] = nameOf(definitionOf(one.code).kind);
+  }
   return errors;
 }
 

@@ -47,7 +47,8 @@ class Fix:
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem. `sluice.explain(problem.code)` returns the page of its code."""
+    """One problem. `sluice.explain(problem.code)` returns the page of its code. `kind` is "model", "program", "argument" or
+    "run"."""
     code: str
     message: str
     rule: Optional[str] = None
@@ -55,6 +56,7 @@ class Problem:
     notes: Tuple[str, ...] = ()
     chain: Tuple[ChainStep, ...] = ()
     fixes: Tuple[Fix, ...] = ()
+    kind: str = "run"
 
     def __str__(self) -> str:
         where = f", at {self.node}" if self.node else ""
@@ -100,15 +102,18 @@ class RunError(Error):
     """The engine stalled, the program broke a rule of the machine, or the job was cancelled."""
 
 
-# sluice_rt_status
-_INVALID_ARGUMENT, _BAD_PROGRAM = 2, 3
+# By the kind of the first problem.
+_KINDS: Dict[str, Type[Error]] = {"model": CompileError, "program": ProgramError, "argument": ArgumentError, "run": RunError}
+
+# The kinds of some sluice_rt_status.
+_STATUS_KINDS = {2: "argument", 3: "program"}
 
 
 def of_status(status: int, code: str, message: str) -> Error:
     """Returns the exception for a status of the C API."""
-    kind = {_INVALID_ARGUMENT: ArgumentError, _BAD_PROGRAM: ProgramError}.get(status, RunError)
+    kind = _STATUS_KINDS.get(status, "run")
     message = in_python(message)
-    return kind(f"{code}: {message}" if code else message, [Problem(code, message)])
+    return _KINDS[kind](f"{code}: {message}" if code else message, [Problem(code, message, kind=kind)])
 
 
 def printable(text: str) -> str:
@@ -119,17 +124,12 @@ def printable(text: str) -> str:
 
 def argument(code: str, message: str, kind: "Type[ArgumentError]" = ArgumentError) -> ArgumentError:
     message = printable(message)
-    return kind(f"{code}: {message}", [Problem(code, message)])
+    return kind(f"{code}: {message}", [Problem(code, message, kind="argument")])
 
 
 def of_problems(problems: Sequence[Problem], text: str) -> Error:
     """Returns the exception for the problems that a command reported."""
-    phase = problems[0].code[:3] if problems else ""
-    kind = {"E05": ProgramError, "E06": ArgumentError}.get(phase, CompileError)
-    if problems and problems[0].code == "E0620": # a requirement of compile
-        kind = CompileError
-    if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0120", "E0121", "E0311"): # a flag is wrong
-        kind = ArgumentError
+    kind: Type[Error] = _KINDS[problems[0].kind] if problems else CompileError
     return kind(text.rstrip() or "; ".join(map(str, problems)), problems)
 
 
@@ -157,5 +157,6 @@ def problems_of(entries: List[Dict[str, Any]]) -> Tuple[Problem, ...]:
                                   spoken(step["why"])) for step in one.get("chain", ())),
             fixes=tuple(Fix(spoken(fix["text"]), fix.get("flag"), fix["verified"], fix.get("cycles"),
                             fix.get("extra_cycles"))
-                        for fix in one.get("fixes", ())))
+                        for fix in one.get("fixes", ())),
+            kind=one["kind"])
         for one in entries)

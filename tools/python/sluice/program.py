@@ -354,7 +354,7 @@ def explain(code: str) -> str:
     with Workspace() as workspace:
         ended, text, said = workspace.call(["explain", code])
     if ended != 0:
-        raise Error(said.strip(), [Problem("E0601", said.strip())])
+        raise Error(said.strip(), [Problem("E0601", said.strip(), kind="argument")])
     return text
 
 

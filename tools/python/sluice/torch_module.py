@@ -63,7 +63,7 @@ def exported(module: Any, example_inputs: Any) -> bytes:
         except Exception as error:
             first = (str(error).strip().splitlines() or [""])[0]
             message = f"torch {torch.__version__} cannot export the module: {type(error).__name__}: {first}"
-            raise CompileError(f"E0101: {message}", [Problem("E0101", message)]) from error
+            raise CompileError(f"E0101: {message}", [Problem("E0101", message, kind="model")]) from error
         finally:
             for one, training in modes:
                 one.training = training

@@ -39,5 +39,17 @@ TEST(ProblemCodes, SayTheExitCode) {
   EXPECT_EQ(exitCodeOf({problem("E0000")}), Internal);
 }
 
+TEST(ProblemCodes, SayWhatIsWrong) {
+  EXPECT_EQ(nameOf(definitionOf("E0302").kind), "model");
+  EXPECT_EQ(nameOf(definitionOf("E0502").kind), "program");
+  EXPECT_EQ(nameOf(definitionOf("E0601").kind), "argument");
+  EXPECT_EQ(nameOf(definitionOf("E0607").kind), "run");
+  // What is asked for cannot be asked for: but a model with dynamic extents, or without the node of
+  // a pin, is the model's fault.
+  for (const ProblemCode &one : problemCodes())
+    if (one.exit == Usage && one.code != "E0111" && one.code != "E0418")
+      EXPECT_EQ(one.kind, ProblemKind::Argument) << one.code;
+}
+
 } // namespace
 } // namespace sluice::cli

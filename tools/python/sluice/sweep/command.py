@@ -65,7 +65,8 @@ def _ask(command: str, *words: str) -> Dict[str, Any]:
         except (OSError, ValueError):
             raise Failure("E0621", f"'{command} {words[0]}' returned no result: exit code {done.returncode}") from None
         if done.returncode != 0:
-            raise Failure(found["errors"][0]["code"], found["errors"][0]["message"], done.returncode)
+            first = found["errors"][0]
+            raise Failure(first["code"], first["message"], done.returncode, first["kind"])
         return found
 
 
@@ -191,7 +192,7 @@ def _fail(failure: Failure, arguments: Sequence[str]) -> int:
     with contextlib.suppress(Failure): # as other commands, also where the arguments are wrong
         target = next((word.partition("=")[2] or "-" for word in arguments if word.partition("=")[0] == "--json"), None)
         problem: Dict[str, object] = {"code": failure.code, "rule": None, "node": None, "message": str(failure.args[0]).split("\n")[0], "notes": [],
-                                      "chain": [], "fixes": []}
+                                      "chain": [], "fixes": [], "kind": failure.kind}
         text = json.dumps({"schema": 1, "ok": False, "errors": [problem]}, indent=2) + "\n"
         if target == "-":
             sys.stdout.write(text)

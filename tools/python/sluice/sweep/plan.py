@@ -76,7 +76,7 @@ class _Reader:
         try:
             found = yaml.safe_load(self.path.read_text())
         except OSError as wrong:
-            raise Failure("E0501", f"cannot read '{self.path}': {wrong.strerror}", 5) from None
+            raise Failure("E0501", f"cannot read '{self.path}': {wrong.strerror}", 5, "program") from None
         except (yaml.YAMLError, UnicodeDecodeError) as wrong:
             where = getattr(wrong, "problem_mark", None)
             reason = f": line {where.line + 1}: {getattr(wrong, 'problem', '')}" if where else ""
@@ -120,7 +120,7 @@ class _Reader:
                 for one in names:
                     digest.update(one.encode() + b"\0" + hashlib.sha256((root / one).read_bytes()).digest())
             except OSError as wrong:
-                raise Failure("E0501", f"cannot read '{wrong.filename}': {wrong.strerror}\n  --> {self.path}", 5) from None
+                raise Failure("E0501", f"cannot read '{wrong.filename}': {wrong.strerror}\n  --> {self.path}", 5, "program") from None
             self._bundles[key] = Bundle(digest.hexdigest(), root, tuple(names), name)
         return self._bundles[key]
 
