@@ -12,7 +12,7 @@
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/loops/loop_plan.h"
-#include "compiler/conversion/plan/order/least_memory.h"
+#include "compiler/conversion/plan/order/planned.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/report/fit.h"
@@ -73,27 +73,18 @@ struct Bound {
   explicit Bound(const rows::Graph &graph) {
     if (plan::circularState(graph))
       return;
-    std::optional<rows::Graph> ahead;
-    const rows::Graph &planned = graph.states.empty() ? graph : ahead.emplace(inAdvance(graph));
-    const plan::Work work = plan::analyse(planned);
-    const plan::LeastMemory least = plan::leastMemory(planned, work);
-    mayFit = plan::fits(least, graph.geometry);
-    if (!mayFit && work.beats >= kAlwaysPlanned && !fitsInPairs(graph))
-      lacking = plan::leastProblems(planned, work, least);
+    const plan::Planned planned(graph);
+    mayFit = planned.mayFit();
+    if (!mayFit && planned.work().beats >= kAlwaysPlanned && !fitsInPairs(graph))
+      lacking = plan::leastProblems(planned.graph(), planned.work(), planned.leastMemory());
   }
 
 private:
-  static rows::Graph inAdvance(const rows::Graph &graph) { return plan::workAhead(graph, false); }
-
   /// If one instruction cannot read the rows of a reduction, the planner reduces them in pairs.
   /// Then fewer of them may be stored at once.
   static bool fitsInPairs(const rows::Graph &graph) {
-    if (std::ranges::none_of(graph.rows, [](const rows::Row &row) { return row.a.size() > 1; }))
-      return false;
-    rows::Graph pairs = plan::splitReductions(graph);
-    if (!pairs.states.empty())
-      pairs = inAdvance(pairs);
-    return plan::fits(plan::leastMemory(pairs, plan::analyse(pairs)), pairs.geometry);
+    return std::ranges::any_of(graph.rows, [](const rows::Row &row) { return row.a.size() > 1; }) &&
+           plan::Planned(plan::splitReductions(graph)).mayFit();
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/beats/row_rules.h"
+#include "compiler/conversion/plan/order/planned.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/proof/verify.h"
@@ -99,19 +100,18 @@ std::vector<WrittenRow> writtenBy(const Graph &graph, const UnitBeats &unit, con
 
 /// Returns the problems; none: there is a plan.
 Problems planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options,
-                 Plan &result);
-
-/// Plans a graph whose sums of states are in another one, `graph`, done ahead.
-Problems planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
-                   const PlanOptions &options, Plan &result) {
-  const Work work = analyse(graph);
+                 Plan &result) {
+  const Planned ordered(whole, longestWayFirst);
+  const Graph &graph = ordered.graph();
+  const Work &work = ordered.work();
   Problems found = biasProblems(graph, work, graph.nodes);
   const NodeCores pins = coresOfNodes(graph, work, options.pins, found);
   if (!found.empty() && !options.pins.empty())
     return found;
   Budget budget(options.work, options.stop, options.interruption);
-  Candidate best = search(graph, work, budget,
-                          {options.explain, options.progress, pins.empty() ? nullptr : &pins});
+  Candidate best =
+      search(graph, work, budget,
+             {ordered.mayFit(), options.explain, options.progress, pins.empty() ? nullptr : &pins});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
@@ -156,13 +156,6 @@ Problems planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   result.text = describe(planned, plannedWork, best);
   result.explanation = std::move(best.explanation);
   return {};
-}
-
-Problems planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options,
-                 Plan &result) {
-  if (whole.states.empty())
-    return planAhead(whole, whole, longestWayFirst, options, result);
-  return planAhead(whole, workAhead(whole, longestWayFirst), longestWayFirst, options, result);
 }
 
 } // namespace

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/plan/proof/verify.h"
 #include "compiler/conversion/plan/search/losers.h"
@@ -36,7 +35,7 @@ public:
   Search(const Graph &graph, const Work &work, Budget &budget, const SearchOptions &options)
       : graph(graph), work(work), budget(budget), make(graph, work, budget),
         explaining(options.explain), progress(options.progress), pins(options.pins),
-        possible(fits(leastMemory(graph, work), graph.geometry)) {
+        possible(options.mayFit) {
     if (progress)
       progress->stage("planning", budget.left());
   }
@@ -146,9 +145,7 @@ private:
   const bool explaining;
   Progress *const progress;
   const NodeCores *const pins;
-  /// Whether the memories are large enough for what every placement takes: the first candidate says
-  /// what they lack, and others would lack no less.
-  const bool possible;
+  const bool possible; ///< SearchOptions::mayFit
   Candidate best;
   Choice bestChoice;
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits

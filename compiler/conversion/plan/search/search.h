@@ -8,6 +8,9 @@
 namespace sluice::plan {
 
 struct SearchOptions {
+  /// Planned::mayFit(). If no plan fits, the first candidate says what memories it lacks; others
+  /// would lack no less.
+  bool mayFit = true;
   bool explain = false;            ///< also say where the cycles go, and of which plans lost
   Progress *progress = nullptr;    ///< told of the work that is done; may be null
   const NodeCores *pins = nullptr; ///< PlacementOptions::pins
