@@ -341,11 +341,16 @@ private:
 
 namespace {
 
-/// A program with outputs apart, and whether it can be built with groups of one position.
-std::pair<rows::Program, bool> separated(const rows::Program &original) {
-  rows::Program program = separateOutputs(original);
-  const bool builds = build(program, {1}, Instructions::Always).has_value();
-  return {std::move(program), builds};
+/// Whether a program can be built with groups of one position.
+bool builds(const rows::Program &program) {
+  return build(program, {1}, Instructions::Always).has_value();
+}
+
+bool hasReductions(const rows::Program &program) {
+  return std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+    return std::ranges::any_of(body.trip.rows,
+                               [](const rows::Row &row) { return row.a.size() > 1; });
+  });
 }
 
 rows::Program withoutReductions(rows::Program program) {
@@ -357,14 +362,15 @@ rows::Program withoutReductions(rows::Program program) {
 } // namespace
 
 rows::Program runnable(const rows::Program &original) {
-  auto [program, builds] = separated(original);
+  rows::Program program = separateOutputs(original);
   // Reductions whose operands are no single stream are taken apart.
-  return builds ? std::move(program) : withoutReductions(std::move(program));
+  return !hasReductions(program) || builds(program) ? std::move(program)
+                                                    : withoutReductions(std::move(program));
 }
 
 bool isPlannable(const rows::Program &original) {
-  auto [apart, builds] = separated(original);
-  if (builds)
+  rows::Program apart = separateOutputs(original);
+  if (builds(apart))
     return true;
   const rows::Program program = withoutReductions(std::move(apart));
   return std::ranges::any_of(groupSizes(program, 1), [&](uint32_t size) {
