@@ -56,7 +56,7 @@ public:
           one = before(*one);
       all.push_back(std::move(next));
     }
-    const bool known = least >= kLeastWeight && areDistinct(all.back());
+    const bool known = least >= kLeastWeight && areDistinct(all.back(), ways.areOfStates);
     return known ? std::move(ways) : WaysToRead();
   }
 
@@ -132,8 +132,8 @@ private:
     return known->second;
   }
 
-  /// Whether the elements are of different rows or lanes.
-  bool areDistinct(const ReadPlaces &places) {
+  /// Whether the elements are of different rows or lanes. Notes which ones are of states.
+  bool areDistinct(const ReadPlaces &places, std::vector<bool> &areOfStates) {
     llvm::DenseSet<std::pair<Value, int64_t>> seen;
     for (std::optional<ElementAt> at : places) {
       while (at && at->value.getDefiningOp()) {
@@ -141,6 +141,8 @@ private:
         auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
         if (llvm::isa<ir::ViewInterface>(op) || llvm::isa<ir::MapOp>(op)) {
           at = before(*at);
+        } else if (llvm::isa<ir::StateOp>(op)) {
+          break;
         } else if (isProduct(op)) {
           if (!computesAll(op))
             return false;
@@ -153,6 +155,7 @@ private:
       }
       if (at && !seen.insert({at->value, at->element}).second)
         return false;
+      areOfStates.push_back(at && at->value.getDefiningOp<ir::StateOp>());
     }
     return true;
   }

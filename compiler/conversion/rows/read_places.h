@@ -23,6 +23,8 @@ using ReadPlaces = std::vector<std::optional<ElementAt>>;
 struct WaysToRead {
   std::vector<ReadPlaces> places; ///< by way; none if nothing is known
   bool areScaledAlike = true;     ///< each way multiplies all weights with one factor
+  /// For each element, whether it is one of a state, which lowering reads as the row of the state.
+  std::vector<bool> areOfStates = {};
 };
 
 /// Returns the ways in which lowering may have the elements `read` of `value`: as they are, as

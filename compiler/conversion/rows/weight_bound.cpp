@@ -4,6 +4,10 @@
 // few of these. If no factor differs from lane to lane, equal lines have equal ratios too, to the
 // precision of bf16, and patterns of ratios are counted. Of each product the bound looks at one
 // position of the result.
+//
+// Forms of a model with a state move constant factors from rows into weights, so lines that differ
+// may become equal. A row of a state has no such factor, and sums that are precomputed read the
+// weights of the rows of states. So of such a model only lines that read states alone are counted.
 #include "compiler/conversion/rows/weight_bound.h"
 
 #include <algorithm>
@@ -93,7 +97,8 @@ struct Position {
 class Bound {
 public:
   Bound(func::FuncOp function, uint32_t lanes)
-      : function(function), lanes(lanes), reads(function, constants) {}
+      : function(function), lanes(lanes), keepsState(!function.getOps<ir::StateOp>().empty()),
+        reads(function, constants) {}
 
   WeightBound run() {
     for (Operation &op : function.getBody().front().without_terminator())
@@ -113,6 +118,7 @@ public:
 private:
   func::FuncOp function;
   const uint32_t lanes;
+  const bool keepsState;
   ConstantValues constants;
   const CertainReads reads;
   int64_t left = kMostWeights; ///< weights that may be looked at
@@ -199,6 +205,11 @@ private:
     const WaysToRead ways = waysToRead(position.operand, position.read, constants);
     for (const ReadPlaces &places : ways.places) {
       std::vector<Group> groups = groupsOf(places);
+      if (keepsState)
+        std::erase_if(groups, [&](const Group &group) {
+          return !std::ranges::all_of(
+              group, [&](const auto &one) { return ways.areOfStates[one.second]; });
+        });
       if (groups == last)
         continue;
       addLines(position, groups, signs.emplace_back(), ratios.emplace_back());
@@ -261,9 +272,7 @@ private:
 } // namespace
 
 WeightBound weightBound(func::FuncOp function, uint32_t lanes) {
-  // Forms of a model with a state move constant factors into the weights.
-  const bool keepsState = !function.getOps<ir::StateOp>().empty();
-  return keepsState ? WeightBound() : Bound(function, lanes).run();
+  return Bound(function, lanes).run();
 }
 
 } // namespace sluice::rows

@@ -185,6 +185,38 @@ TEST(WeightBound, FollowsElementsThroughViewsToTheRowsTheyAreIn) {
   expect(function(16, reversed + product("%y", "%h", 16, 8), 8), 2, 2);
 }
 
+/// A function with a state that keeps its input.
+std::string withState(int columns, const std::string &body, int outputs) {
+  return function(columns,
+                  "  %s = sluice.state : " + type(columns) + "\n" + body +
+                      "  %k = sluice.keep %x in %s : (" + type(columns) + ", " + type(columns) +
+                      ") -> " + type(columns) + "\n",
+                  outputs);
+}
+
+TEST(WeightBound, CountsTheWeightsOfAState) {
+  expect(withState(16, product("%y", "%s", 16, 24), 24), 6, 6);
+  const auto repeats = [](int row, int column) { return noise(row % 8, column % 8); };
+  expect(withState(16, product("%y", "%s", 16, 24, repeats), 24), 1, 1);
+}
+
+/// A form of the model may multiply the weights of other rows with factors.
+TEST(WeightBound, CountsOfAModelWithAStateOnlyTheWeightsOfStates) {
+  const std::string sum = product("%a", "%s", 16, 24) + product("%b", "%x", 16, 24, more) +
+                          "  %y = sluice.map (%l = %a, %r = %b) : (" + type(24) + ", " + type(24) +
+                          ") -> " + type(24) +
+                          " {\n    %p = arith.addf %l, %r : f32\n    sluice.yield %p\n  }\n";
+  expect(withState(16, sum, 24), 6, 12);
+  const std::string both = "  %h = sluice.concat %s, %x axis 1 : (" + type(8) + ", " + type(8) +
+                           ") -> " + type(16) + "\n";
+  expect(withState(8, both + product("%y", "%h", 16, 8), 8), 1, 2);
+  // One row of the concatenation holds elements of the state and others.
+  const std::string mixed = "  %h = sluice.concat %s, %x axis 1 : (" + type(4) + ", " + type(4) +
+                            ") -> " + type(8) + "\n";
+  EXPECT_EQ(weightBound(Model(withState(4, mixed + product("%y", "%h", 8, 8), 8)).main(), 8).blocks,
+            0U);
+}
+
 TEST(WeightBound, SaysWhichProductsNeedMost) {
   const Model model(
       function(16, product("%h", "%x", 16, 32) + product("%y", "%h", 32, 32, more), 32));
