@@ -31,10 +31,8 @@ uint64_t volumeOf(ExtentsRef extents) {
 Extents loopExtents(Operation *op) {
   const ExtentsRef lhs = shapeOf(op->getOperand(0)), rhs = shapeOf(op->getOperand(1));
   std::string why;
-  if (auto contract = llvm::dyn_cast<ContractOp>(op)) {
-    const auto maps = llvm::to_vector(contract.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-    return contractAxes(maps, lhs, rhs, why)->extents;
-  }
+  if (auto contract = llvm::dyn_cast<ContractOp>(op))
+    return contractAxes(contract.maps(), lhs, rhs, why)->extents;
   return matmulAxes(lhs, rhs, why)->extents;
 }
 

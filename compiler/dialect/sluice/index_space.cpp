@@ -128,9 +128,8 @@ IndexSpace MatmulOp::indexSpace() {
 
 IndexSpace ContractOp::indexSpace() {
   std::string why;
-  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   return contraction(getLhs(), getRhs(), getResult(),
-                     *contractAxes(maps, shapeOf(getLhs()), shapeOf(getRhs()), why));
+                     *contractAxes(maps(), shapeOf(getLhs()), shapeOf(getRhs()), why));
 }
 
 Operation *SliceOp::resized(OpBuilder &builder, ValueRange operands, int64_t axis, int64_t extent) {

@@ -22,6 +22,11 @@ using AxisPlaces = llvm::SmallVector<int64_t, 4>;
 /// The shape then.
 space::Extents mergedShape(space::ExtentsRef shape, llvm::ArrayRef<int64_t> places);
 
+/// Returns the merged form of a reshape: another shape or data dimension, or `operand` if it is
+/// none.
+mlir::Value mergedReshape(mlir::Operation *op, mlir::OpBuilder &builder, mlir::Value operand,
+                          const AxisPlaces &places);
+
 /// A copy of an operation of one result with other operands, whose result has another extent
 /// along an axis; attributes stay.
 mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,

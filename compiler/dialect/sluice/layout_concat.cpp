@@ -72,10 +72,6 @@ void ConcatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   relation.push_back(std::move(tuple));
 }
 
-LayoutRefusal ConcatOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-CONCAT", "concatenated tensors have different data dimensions");
-}
-
 /// Builds each row of the result as one slice of the source.
 Value ConcatOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
   Stack stack = *stackOf(*this);

@@ -90,10 +90,6 @@ void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
            [&](int64_t dim) { return query.rows(query.result, dim); });
 }
 
-LayoutRefusal MapOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-PW", "operands of a pointwise operation have different data dimensions");
-}
-
 void WindowOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   const int64_t axes = rank(query.operands[0]);
   for (int64_t dim = 0; dim < axes; ++dim) {
@@ -147,10 +143,6 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
         add(to, "DD-ONE", "an axis of extent 1 takes the place of another");
     }
   }
-}
-
-LayoutRefusal ReduceOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-REDUCE", "the reduction removes the axis of the data dimension");
 }
 
 /// Keeps the reduced axes, where nothing but the function's end and views that put
@@ -238,16 +230,8 @@ void SqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
     }
 }
 
-LayoutRefusal SqueezeOp::layoutRefusal(const LayoutQuery &query) {
-  return refusal("DD-SQZ", "the squeeze removes the axis of the data dimension");
-}
-
 void ReshapeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addReshape(query, query.operands[0], relation, "DD-RESHAPE");
-}
-
-LayoutRefusal ReshapeOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-RESHAPE", "no axis after the reshape has the stride of the data dimension");
 }
 
 void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {

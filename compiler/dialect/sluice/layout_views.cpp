@@ -104,32 +104,4 @@ void layoutsOfView(Operation *op, const LayoutQuery &query, LayoutRelation &rela
   }
 }
 
-LayoutRule TransposeOp::layoutRule() {
-  return {"DD-TRANS", "the data dimension moves with its axis"};
-}
-LayoutRule ReverseOp::layoutRule() { return {"DD-SLICE", "a slice keeps the data dimension"}; }
-LayoutRule SliceOp::layoutRule() { return {"DD-SLICE", "a slice keeps the data dimension"}; }
-LayoutRule BroadcastOp::layoutRule() {
-  return {"DD-BCAST", "a broadcast keeps the data dimension"};
-}
-LayoutRule RotateOp::layoutRule() { return {"DD-CONCAT", "a rotation keeps the data dimension"}; }
-LayoutRule TileOp::layoutRule() { return {"DD-CONCAT", "a repetition keeps the data dimension"}; }
-LayoutRule RepeatOp::layoutRule() { return {"DD-CONCAT", "a repetition keeps the data dimension"}; }
-LayoutRule PadOp::layoutRule() { return {"DD-CONCAT", "padding keeps the data dimension"}; }
-LayoutRule ConcatOp::layoutRule() {
-  return {"DD-CONCAT", "concatenated tensors share one data dimension"};
-}
-LayoutRule InterleaveOp::layoutRule() {
-  return {"DD-CONCAT", "interleaved tensors share one data dimension"};
-}
-LayoutRule ViewOp::layoutRule() { return {"DD-CONCAT", "a view keeps the data dimension"}; }
-
-LayoutRefusal InterleaveOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-CONCAT", "interleaved tensors have different data dimensions");
-}
-
-LayoutRefusal ViewOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-CONCAT", "no axis of the view has the data dimensions of its operands");
-}
-
 } // namespace sluice::ir

@@ -17,6 +17,15 @@ space::Extents mergedShape(space::ExtentsRef shape, llvm::ArrayRef<int64_t> plac
   return merged;
 }
 
+Value mergedReshape(Operation *op, OpBuilder &builder, Value operand, const AxisPlaces &places) {
+  const Value result = op->getResult(0);
+  const space::Extents shape = mergedShape(shapeOf(result), places);
+  // Of axes of extent 1 a reshape may choose another data dimension.
+  if (shapeOf(operand) == llvm::ArrayRef(shape) && dataDim(operand) == places[*dataDim(result)])
+    return operand;
+  return builder.create<ReshapeOp>(op->getLoc(), operand, shape);
+}
+
 namespace {
 
 using Numbers = llvm::SmallVector<int64_t, 4>;
@@ -36,16 +45,6 @@ Numbers perAxis(llvm::ArrayRef<int64_t> numbers, const AxisPlaces &places,
 
 Numbers zeroTogether(llvm::ArrayRef<int64_t> numbers, const AxisPlaces &places) {
   return perAxis(numbers, places, [](int64_t) { return int64_t{0}; });
-}
-
-/// Another shape or data dimension, if it is one.
-Value reshaped(Operation *op, OpBuilder &builder, Value operand, const AxisPlaces &places) {
-  const Value result = op->getResult(0);
-  const space::Extents shape = mergedShape(shapeOf(result), places);
-  // Of axes of extent 1 a reshape may choose another data dimension.
-  if (shapeOf(operand) == llvm::ArrayRef(shape) && dataDim(operand) == places[*dataDim(result)])
-    return operand;
-  return builder.create<ReshapeOp>(op->getLoc(), operand, shape);
 }
 
 } // namespace
@@ -70,7 +69,7 @@ bool ContractOp::canMergeAxes() { return !getBanded(); }
 
 Value ContractOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
   // Of merged axes the first one's loop stays.
-  const auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  const auto maps = this->maps();
   llvm::SmallVector<bool> stays(maps.front().getNumDims(), true);
   for (auto [map, places] : llvm::zip_equal(maps, axes))
     for (const unsigned axis : llvm::seq<unsigned>(1, map.getNumResults()))
@@ -123,19 +122,6 @@ Value BroadcastOp::merged(OpBuilder &builder, ValueRange operands,
 
 Value ConcatOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
   return builder.create<ConcatOp>(getLoc(), operands, axes.back()[getAxis()]);
-}
-
-Value ReshapeOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
-  return reshaped(*this, builder, operands.front(), axes.back());
-}
-
-Value UnsqueezeOp::merged(OpBuilder &builder, ValueRange operands,
-                          llvm::ArrayRef<AxisPlaces> axes) {
-  return reshaped(*this, builder, operands.front(), axes.back());
-}
-
-Value SqueezeOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
-  return reshaped(*this, builder, operands.front(), axes.back());
 }
 
 } // namespace sluice::ir

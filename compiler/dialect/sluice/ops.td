@@ -15,7 +15,33 @@ def Sluice_Tensor : Type<CPred<"::sluice::ir::isSluiceTensor($_self)">,
 class Sluice_Op<string mnemonic, list<Trait> traits = []>
     : Op<Sluice_Dialect, mnemonic, traits>;
 
-/// A pure operation on tensors that implements its own rules.
+/// The name of a layout rule, and what it says.
+class Sluice_Rule<string rule, string why> {
+  code definition = [{
+    ::sluice::ir::LayoutRule $cppClass::layoutRule() { return {"}] # rule # [{", "}] # why # [{"}; }
+  }];
+}
+
+/// Why no tuple of data dimensions fits an operation, by the rule of this id.
+class Sluice_Refusal<string rule, string why> {
+  code definition = [{
+    ::sluice::ir::LayoutRefusal $cppClass::layoutRefusal(const ::sluice::ir::LayoutQuery &) {
+      return ::sluice::ir::refusal("}] # rule # [{", "}] # why # [{");
+    }
+  }];
+}
+
+/// Builds an operation of the type that its shape gives before layout. `shape` is as in
+/// Sluice_TensorOp, `like` an operand with the type of the elements. Must not be called with what
+/// the function of shapes.h rejects.
+class Sluice_Builder<dag arguments, string shape, string like, string passed>
+    : OpBuilder<arguments, [{
+  std::string why;
+  build($_builder, $_state,
+        resultType(}] # shape # ", why), why, " # like # "), " # passed # ");">;
+
+/// A pure operation on tensors that implements its own rules. From `shape`, `golden` and `merges`
+/// follow its verifier, ReferenceInterface::evaluate and IndexSpaceInterface::canMergeAxes.
 class Sluice_TensorOp<string mnemonic, list<Trait> traits = [],
                       list<string> layoutMethods = ["layouts"],
                       list<string> spaceMethods = ["indexSpace"]>
@@ -25,6 +51,22 @@ class Sluice_TensorOp<string mnemonic, list<Trait> traits = [],
     DeclareOpInterfaceMethods<Sluice_ReferenceInterface>] # traits> {
   let results = (outs Sluice_Tensor:$result);
   let hasVerifier = 1;
+
+  string shape = "";  ///< call of a function of shapes.h, up to `why`; empty: verified otherwise
+  string golden = ""; ///< call of a function of compiler/reference; empty: evaluated otherwise
+  bit merges = 0;     ///< whether `merged` is supported
+  code rule = "";     ///< Sluice_Rule::definition, of a view whose layouts follow from its pieces
+  code refusal = "";  ///< Sluice_Refusal::definition
+  code definitions = "";
+  let extraClassDefinition = !if(!empty(shape), "", [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      std::string why;
+      return verifyResult(*this, }] # shape # [{, why), why);
+    }
+  }]) # !if(!empty(golden), "", [{
+    Tensors $cppClass::evaluate(Operands operands) { return one(reference::}] # golden # [{); }
+  }]) # !if(merges, "bool $cppClass::canMergeAxes() { return true; }", "")
+    # rule # refusal # definitions;
 }
 
 /// A view: rearranges or selects elements of its operands.
@@ -38,10 +80,46 @@ class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = [],
                            list<string> viewMethods = []>
     : Sluice_View<mnemonic, layoutMethods, ["undo", "isRearrangement"] # viewMethods,
                   ["canMergeAxes", "merged"]> {
-  let extraClassDefinition = [{
+  let merges = 1;
+  let definitions = "bool $cppClass::isRearrangement() { return true; }";
+}
+
+/// A view that keeps the row-major order of all elements.
+class Sluice_Reshaping<string mnemonic, list<string> layoutMethods>
+    : Sluice_Rearrangement<mnemonic, layoutMethods> {
+  let definitions = [{
     bool $cppClass::isRearrangement() { return true; }
-    bool $cppClass::canMergeAxes() { return true; }
+    space::Pieces $cppClass::pieces() {
+      return space::reshaped(shapeOf(getInput()), shapeOf(getResult()));
+    }
+    ::mlir::Value $cppClass::undo(::mlir::OpBuilder &builder, ::mlir::Value value) {
+      return builder.create<ReshapeOp>(value.getLoc(), value, shapeOf(getInput()));
+    }
+    ::mlir::Value $cppClass::merged(::mlir::OpBuilder &builder, ::mlir::ValueRange operands,
+                                    ::llvm::ArrayRef<AxisPlaces> axes) {
+      return mergedReshape(*this, builder, operands.front(), axes.back());
+    }
   }];
+}
+
+/// What views have in common that are defined by numbers for each axis, in lists with these names:
+/// `infer` is the function of shapes.h, `function` that of compiler/reference.
+class Sluice_ByAxis<string infer, string function, list<string> lists> {
+  list<string> values = !foreach(
+      name, lists, "get" # !toupper(!substr(name, 0, 1)) # !substr(name, 1) # "()");
+  string shape = infer # "(shapeOf(getInput()), " # !interleave(values, ", ");
+  string golden = function # "(*operands[0], "
+      # !interleave(!foreach(value, values, "plain(" # value # ")"), ", ") # ")";
+  dag arguments = !con((ins Sluice_Tensor:$input),
+                       !dag(ins, !listsplat(DenseI64ArrayAttr, !size(lists)), lists));
+  string assemblyFormat = "$input "
+      # !interleave(!foreach(name, lists, "`" # name # "` $" # name), " ")
+      # " attr-dict `:` functional-type(operands, results)";
+  list<OpBuilder> builders = [Sluice_Builder<
+      !con((ins "::mlir::Value":$input),
+           !dag(ins, !listsplat("::llvm::ArrayRef<int64_t>", !size(lists)), lists)),
+      infer # "(shapeOf(input), " # !interleave(lists, ", "), "input",
+      "input, " # !interleave(lists, ", ")>];
 }
 
 def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
@@ -58,7 +136,9 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
 def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
     SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layouts", "layoutRefusal"],
     ["indexSpace", "canMergeAxes", "merged"]> {
-  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
+  let merges = 1;
+  let refusal = Sluice_Refusal<"DD-PW",
+      "operands of a pointwise operation have different data dimensions">.definition;
   let summary = "elementwise function of tensors of one shape";
   let description = [{
     The body takes one f32 per operand and yields one f32. It contains only scalar `arith` and `math`
@@ -91,7 +171,11 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
 
 def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layouts", "layoutRefusal", "layoutFixes"],
                                       ["indexSpace", "canMergeAxes", "merged"]> {
-  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
+  let merges = 1;
+  let shape = "inferReduce(shapeOf(getInput()), getAxes(), getKeepdims()";
+  let golden = "reduce(*operands[0], definedBy(getMonoid()), plain(getAxes()), getKeepdims())";
+  let refusal = Sluice_Refusal<"DD-REDUCE",
+      "the reduction removes the axis of the data dimension">.definition;
   let summary = "reduction along axes by a monoid";
   let description = [{
     `mean` and `variance` (of the population) divide by the number of elements. `argmax` returns the
@@ -103,12 +187,15 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layouts", "layoutRefusal",
   let assemblyFormat = [{
     $monoid $input `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "Monoid":$monoid, "::mlir::Value":$input,
-      "::llvm::ArrayRef<int64_t>":$axes, "bool":$keepdims)>];
+  let builders = [Sluice_Builder<(ins "Monoid":$monoid, "::mlir::Value":$input,
+      "::llvm::ArrayRef<int64_t>":$axes, "bool":$keepdims),
+      "inferReduce(shapeOf(input), axes, keepdims", "input", "monoid, input, axes, keepdims">];
 }
 
 def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
     ["layouts", "summedAxes", "layoutRefusal", "rewriteLayout"]> {
+  let shape = "inferMatmul(shapeOf(getLhs()), shapeOf(getRhs())";
+  let golden = "matmul(*operands[0], *operands[1])";
   let summary = "matrix product by the rules of numpy";
   let description = [{
     The last two axes form matrices; the others broadcast. A rank-1 operand is a vector, whose axis
@@ -116,11 +203,19 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
   }];
   let arguments = (ins Sluice_Tensor:$lhs, Sluice_Tensor:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+  let builders = [Sluice_Builder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs),
+      "inferMatmul(shapeOf(lhs), shapeOf(rhs)", "lhs", "lhs, rhs">];
 }
 
 def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layouts", "summedAxes", "layoutRefusal"],
                                         ["indexSpace", "canMergeAxes", "merged"]> {
+  let shape = "inferContract(maps(), shapeOf(getLhs()), shapeOf(getRhs())";
+  let extraClassDeclaration = [{
+    /// The maps from the loops to the axes of lhs, rhs and result.
+    ::llvm::SmallVector<::mlir::AffineMap> maps() {
+      return ::llvm::to_vector(getIndexingMaps().getAsValueRange<::mlir::AffineMapAttr>());
+    }
+  }];
   let summary = "sum of products over a loop nest";
   let description = [{
     `indexing_maps` maps the loops to the axes of lhs, rhs and result; each axis is one loop. Loops
@@ -138,85 +233,89 @@ def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layouts", "summedAxes"
   let assemblyFormat = [{
     (`banded` $banded^)? $indexing_maps $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "::llvm::ArrayRef<::mlir::AffineMap>":$maps,
-      "::mlir::Value":$lhs, "::mlir::Value":$rhs, CArg<"bool", "false">:$banded)>];
+  let builders = [Sluice_Builder<(ins "::llvm::ArrayRef<::mlir::AffineMap>":$maps,
+      "::mlir::Value":$lhs, "::mlir::Value":$rhs, CArg<"bool", "false">:$banded),
+      "inferContract(maps, shapeOf(lhs), shapeOf(rhs)", "lhs", "$_builder.getAffineMapArrayAttr(maps), lhs, rhs, banded">];
 }
 
-def Sluice_TransposeOp : Sluice_Rearrangement<"transpose", [], ["layoutRule"]> {
+def Sluice_TransposeOp : Sluice_Rearrangement<"transpose", [], ["layoutRule"]>,
+      Sluice_ByAxis<"inferTranspose", "transpose", ["permutation"]> {
+  let rule = Sluice_Rule<"DD-TRANS", "the data dimension moves with its axis">.definition;
   let summary = "permutes the axes";
   let description = "Axis i of the result is axis `permutation[i]` of the input.";
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = [{
     $input $permutation attr-dict `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$input,
-      "::llvm::ArrayRef<int64_t>":$permutation)>];
   let hasFolder = 1;
 }
 
-def Sluice_ReverseOp : Sluice_View<"reverse"> {
+def Sluice_ReverseOp : Sluice_View<"reverse">,
+      Sluice_ByAxis<"inferReverse", "reverse", ["axes"]> {
+  let rule = Sluice_Rule<"DD-SLICE", "a slice keeps the data dimension">.definition;
   let summary = "reverses the elements along axes";
   let description = "Axes are ascending.";
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
-  let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
   let hasFolder = 1;
 }
 
-def Sluice_SliceOp : Sluice_View<"slice", [], ["layoutRule"], ["resized", "canMergeAxes", "merged"]> {
-  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
+def Sluice_SliceOp : Sluice_View<"slice", [], ["layoutRule"], ["resized", "canMergeAxes", "merged"]>,
+      Sluice_ByAxis<"inferSlice", "slice", ["starts", "sizes", "steps"]> {
+  let merges = 1;
+  let rule = Sluice_Rule<"DD-SLICE", "a slice keeps the data dimension">.definition;
   let summary = "every step-th element from a start along each axis";
   let description = [{
     Along each axis, element i of the result is element `start + i * step` of the input. Steps may be
     negative but not 0.
   }];
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes,
-                       DenseI64ArrayAttr:$steps);
-  let assemblyFormat = [{
-    $input `starts` $starts `sizes` $sizes `steps` $steps attr-dict
-      `:` functional-type(operands, results)
-  }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$starts,
-      "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$steps)>];
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
-def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layouts", "layoutRefusal", "layoutFixes"]> {
+def Sluice_ReshapeOp : Sluice_Reshaping<"reshape", ["layouts", "layoutRefusal", "layoutFixes"]> {
+  let shape = "inferReshape(shapeOf(getInput()), shapeOf(getResult())";
+  let refusal = Sluice_Refusal<"DD-RESHAPE",
+      "no axis after the reshape has the stride of the data dimension">.definition;
+  let golden = "reshape(*operands[0], plain(shapeOf(getResult())))";
   let summary = "changes the shape and keeps the row-major order of elements";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
+  let builders = [Sluice_Builder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape),
+      "inferReshape(shapeOf(input), shape", "input", "input">];
   let hasFolder = 1;
 }
 
-def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze", ["layouts"]> {
+def Sluice_UnsqueezeOp : Sluice_Reshaping<"unsqueeze", ["layouts"]>,
+      Sluice_ByAxis<"inferUnsqueeze", "reshape", ["axes"]> {
+  let golden = "reshape(*operands[0], plain(shapeOf(getResult())))";
   let summary = "inserts axes of extent 1";
   let description = "`axes` are positions in the result, ascending.";
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
-  let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
-def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layouts", "layoutRefusal"]> {
+def Sluice_SqueezeOp : Sluice_Reshaping<"squeeze", ["layouts", "layoutRefusal"]>,
+      Sluice_ByAxis<"inferSqueeze", "reshape", ["axes"]> {
+  let refusal = Sluice_Refusal<"DD-SQZ",
+      "the squeeze removes the axis of the data dimension">.definition;
+  let golden = "reshape(*operands[0], plain(shapeOf(getResult())))";
   let summary = "removes axes of extent 1";
   let description = "`axes` are positions in the input, ascending.";
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
-  let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
 def Sluice_BroadcastOp : Sluice_View<"broadcast", [], ["layoutRule"], ["canMergeAxes", "merged"]> {
-  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
+  let merges = 1;
+  let shape = "inferBroadcast(shapeOf(getInput()), shapeOf(getResult())";
+  let golden = "broadcast(*operands[0], plain(shapeOf(getResult())))";
+  let rule = Sluice_Rule<"DD-BCAST", "a broadcast keeps the data dimension">.definition;
   let summary = "repeats axes of extent 1";
   let description = "The result has the rank of the input; use `sluice.unsqueeze` to add axes.";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
+  let builders = [Sluice_Builder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape),
+      "inferBroadcast(shapeOf(input), shape", "input", "input">];
   let hasFolder = 1;
 }
 
 def Sluice_RelayoutOp : Sluice_View<"relayout", ["layouts"], []> {
+  let shape = "inferReverse(shapeOf(getInput()), {}";
+  let golden = "Tensor(*operands[0])";
   let summary = "moves a tensor to another data dimension";
   let description = [{
     Layout rewriting inserts this operation. It multiplies by 0/1 matrices. With `dynamic` it writes
@@ -230,62 +329,72 @@ def Sluice_RelayoutOp : Sluice_View<"relayout", ["layouts"], []> {
 
 def Sluice_ConcatOp : Sluice_View<"concat", ["layouts", "layoutRefusal", "rewriteLayout"], ["layoutRule"],
                                    ["canMergeAxes", "merged"]> {
-  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
+  let merges = 1;
+  let shape = "inferConcat(shapesOf(getInputs()), static_cast<int64_t>(getAxis())";
+  let golden = "concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()))";
+  let refusal = Sluice_Refusal<"DD-CONCAT",
+      "concatenated tensors have different data dimensions">.definition;
+  let rule = Sluice_Rule<"DD-CONCAT", "concatenated tensors share one data dimension">.definition;
   let summary = "concatenates tensors along an axis";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = [{
     $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis)>];
+  let builders = [Sluice_Builder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis),
+      "inferConcat(shapesOf(inputs), axis", "inputs.front()", "inputs, axis">];
   let hasFolder = 1;
 }
 
-def Sluice_RotateOp : Sluice_View<"rotate"> {
+def Sluice_RotateOp : Sluice_View<"rotate">,
+      Sluice_ByAxis<"inferRotate", "rotate", ["by"]> {
+  let rule = Sluice_Rule<"DD-CONCAT", "a rotation keeps the data dimension">.definition;
   let summary = "rotates the elements along axes";
   let description = [{
     `by` has one number per axis. Along each axis, element i of the result is element `i + by` of the
     input, modulo the extent.
   }];
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$by);
-  let assemblyFormat = "$input `by` $by attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$by)>];
   let hasFolder = 1;
 }
 
-def Sluice_TileOp : Sluice_View<"tile"> {
+def Sluice_TileOp : Sluice_View<"tile">,
+      Sluice_ByAxis<"inferRepeat", "tile", ["counts"]> {
+  let rule = Sluice_Rule<"DD-CONCAT", "a repetition keeps the data dimension">.definition;
   let summary = "repeats the whole tensor along each axis";
   let description = "`counts` has one number per axis; `sluice.repeat` repeats single elements.";
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$counts);
-  let assemblyFormat = "$input `counts` $counts attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$counts)>];
   let hasFolder = 1;
 }
 
-def Sluice_RepeatOp : Sluice_View<"repeat"> {
+def Sluice_RepeatOp : Sluice_View<"repeat">,
+      Sluice_ByAxis<"inferRepeat", "repeat", ["counts"]> {
+  let rule = Sluice_Rule<"DD-CONCAT", "a repetition keeps the data dimension">.definition;
   let summary = "repeats every element along each axis";
   let description = "`counts` has one number per axis; `sluice.tile` repeats the whole tensor.";
-  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$counts);
-  let assemblyFormat = "$input `counts` $counts attr-dict `:` functional-type(operands, results)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$counts)>];
   let hasFolder = 1;
 }
 
 def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
+  let shape = "inferInterleave(shapesOf(getInputs()), static_cast<int64_t>(getAxis())";
+  let golden = "interleave({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()))";
+  let refusal = Sluice_Refusal<"DD-CONCAT",
+      "interleaved tensors have different data dimensions">.definition;
+  let rule = Sluice_Rule<"DD-CONCAT", "interleaved tensors share one data dimension">.definition;
   let summary = "interleaves tensors of one shape along an axis";
   let description = "With n operands, element i * n + k of the result along the axis is element i of operand k.";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = [{
     $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis)>];
+  let builders = [Sluice_Builder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis),
+      "inferInterleave(shapesOf(inputs), axis", "inputs.front()", "inputs, axis">];
   let hasFolder = 1;
 }
 
 def Sluice_PadOp : Sluice_View<"pad", [], ["layoutRule", "addsElements"], ["resized", "canMergeAxes", "merged"]> {
-  let extraClassDefinition = [{
-    bool $cppClass::canMergeAxes() { return true; }
-    bool $cppClass::addsElements() { return true; }
-  }];
+  let merges = 1;
+  let definitions = "bool $cppClass::addsElements() { return true; }";
+  let shape = "inferPad(shapeOf(getInput()), getLow(), getHigh()";
+  let golden = "pad(*operands[0], plain(getLow()), plain(getHigh()), getValue().convertToDouble())";
+  let rule = Sluice_Rule<"DD-CONCAT", "padding keeps the data dimension">.definition;
   let summary = "pads a tensor with one value";
   let description = "`low` and `high` give the number of elements to add before and after, along each axis.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
@@ -294,13 +403,16 @@ def Sluice_PadOp : Sluice_View<"pad", [], ["layoutRule", "addsElements"], ["resi
     $input `low` $low `high` $high `value` $value attr-dict
       `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$low,
-      "::llvm::ArrayRef<int64_t>":$high, "float":$value)>];
+  let builders = [Sluice_Builder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$low,
+      "::llvm::ArrayRef<int64_t>":$high, "float":$value),
+      "inferPad(shapeOf(input), low, high", "input", "input, low, high, ::llvm::APFloat(value)">];
   let hasFolder = 1;
 }
 
 def Sluice_WindowOp : Sluice_View<"window", ["layouts"], ["addsElements", "windowAxes"], ["resized"]> {
-  let extraClassDefinition = "bool $cppClass::addsElements() { return true; }";
+  let definitions = "bool $cppClass::addsElements() { return true; }";
+  let shape = "inferWindow(shapeOf(getInput()), window()";
+  let golden = "window(*operands[0], window(), getValue().convertToDouble())";
   let summary = "the elements of a sliding window at each of its positions";
   let description = [{
     A window of `sizes` elements slides along `axes` (ascending). It starts at `starts`, which may be
@@ -323,15 +435,21 @@ def Sluice_WindowOp : Sluice_View<"window", ["layouts"], ["addsElements", "windo
     $input `axes` $axes `sizes` $sizes `counts` $counts `starts` $starts `strides` $strides
       `dilations` $dilations `value` $value attr-dict `:` functional-type(operands, results)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$input, "const ::sluice::reference::Window &":$window,
-      "float":$value)>];
+  let builders = [Sluice_Builder<(ins "::mlir::Value":$input, "const ::sluice::reference::Window &":$window,
+      "float":$value),
+      "inferWindow(shapeOf(input), window", "input", "input, window.axes, window.sizes, window.counts, window.starts, window.strides, window.dilations, ::llvm::APFloat(value)">];
   let extraClassDeclaration = [{
-    ::sluice::reference::Window window();
+    ::sluice::reference::Window window() {
+      return {getAxes(), getSizes(), getCounts(), getStarts(), getStrides(), getDilations()};
+    }
   }];
   let hasFolder = 1;
 }
 
 def Sluice_ViewOp : Sluice_View<"view", ["layoutRefusal"], ["layoutRule", "addsElements"]> {
+  let refusal = Sluice_Refusal<"DD-CONCAT",
+      "no axis of the view has the data dimensions of its operands">.definition;
+  let rule = Sluice_Rule<"DD-CONCAT", "a view keeps the data dimension">.definition;
   let summary = "a view by its pieces";
   let description = [{
     Each piece copies elements of one operand, one at each point of its loops: from the index that

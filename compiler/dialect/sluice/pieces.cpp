@@ -182,8 +182,4 @@ Pieces RepeatOp::pieces() {
   return repeated(getInput(), getResult(), getCounts(), [](size_t) { return int64_t{1}; });
 }
 
-Pieces ReshapeOp::pieces() { return space::reshaped(shapeOf(getInput()), shapeOf(getResult())); }
-Pieces UnsqueezeOp::pieces() { return space::reshaped(shapeOf(getInput()), shapeOf(getResult())); }
-Pieces SqueezeOp::pieces() { return space::reshaped(shapeOf(getInput()), shapeOf(getResult())); }
-
 } // namespace sluice::ir
