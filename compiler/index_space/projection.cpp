@@ -126,6 +126,13 @@ std::optional<unsigned> Projection::loopAlong(unsigned axis) const {
   return dim && region[axis] == 1 ? std::optional(dim.getPosition()) : std::nullopt;
 }
 
+std::optional<unsigned> Projection::axisAlong(unsigned loop) const {
+  for (unsigned axis = 0; axis < rank(); ++axis)
+    if (loopAlong(axis) == loop)
+      return axis;
+  return std::nullopt;
+}
+
 bool Projection::moves(unsigned loop) const {
   return llvm::any_of(delta(*this, loop), [](int64_t step) { return step != 0; });
 }

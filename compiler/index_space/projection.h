@@ -62,6 +62,8 @@ struct Projection {
   /// Returns the loop that alone runs along an axis, element by element from the first one.
   /// Returns nothing if several loops move along the axis, or one with another step or offset.
   [[nodiscard]] std::optional<unsigned> loopAlong(unsigned axis) const;
+  /// Returns the axis along which a loop alone runs, element by element.
+  [[nodiscard]] std::optional<unsigned> axisAlong(unsigned loop) const;
   /// Whether a loop moves the region along any axis.
   [[nodiscard]] bool moves(unsigned loop) const;
 };

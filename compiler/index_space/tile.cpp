@@ -174,10 +174,8 @@ std::optional<Cut> wholeTiles(const Along &along, int64_t extent, const Cut &cut
 /// Returns the cut of a tensor along the axis of a loop; nothing if the loop does not move along
 /// it.
 std::optional<Cut> alongLoop(const Projection &tensor, unsigned loop, const Cut &cut) {
-  for (unsigned axis = 0; axis < tensor.rank(); ++axis)
-    if (tensor.loopAlong(axis) == loop)
-      return Cut{axis, cut.block, cut.mirrored};
-  return std::nullopt;
+  const auto axis = tensor.axisAlong(loop);
+  return axis ? std::optional(Cut{*axis, cut.block, cut.mirrored}) : std::nullopt;
 }
 
 } // namespace

@@ -23,8 +23,8 @@ Operation *Steps::inBand(ir::IndexSpaceInterface op, const Pairing &pairing) {
       return nullptr;
   }
   const Projection &projection = space.results.front();
-  const auto own = axisAlong(projection, pairing.along),
-             others = axisAlong(projection, pairing.across);
+  const auto own = projection.axisAlong(pairing.along),
+             others = projection.axisAlong(pairing.across);
   Operation *made = op.resized(builder, operands, *own, pairing.count);
   if (!others)
     return made;
@@ -38,8 +38,8 @@ Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
                            const Projection &projection, const Pairing &pairing) {
   const Value value = op->getOperand(operand);
   const Timing time = timing(value);
-  const auto own = axisAlong(projection, pairing.along),
-             others = axisAlong(projection, pairing.across);
+  const auto own = projection.axisAlong(pairing.along),
+             others = projection.axisAlong(pairing.across);
   // Several rows of an inference are those of one stretch of others, and cannot be later by some.
   if (time.band && time.sequence.behind != pairing.behind && pairing.count > 1) {
     refuse(op->getLoc(),

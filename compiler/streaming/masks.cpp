@@ -64,8 +64,8 @@ bool isMergedAlong(Value first, unsigned firstAxis, unsigned firstOther) {
         continue;
       if (space.loops[*along].kind == LoopKind::Reduced)
         return true;
-      const auto next = axisAlong(space.results.front(), *along),
-                 nextOther = axisAlong(space.results.front(), *across);
+      const auto next = space.results.front().axisAlong(*along),
+                 nextOther = space.results.front().axisAlong(*across);
       if (!next || !nextOther)
         continue;
       const Place place{user->getResult(0), *next, *nextOther};
@@ -119,8 +119,8 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
   const auto outside = llvm::find_if(constant, isMasked);
   if (outside == constant.end())
     return std::nullopt;
-  const auto along = axisAlong(space.results.front(), loops.along),
-             across = axisAlong(space.results.front(), loops.across);
+  const auto along = space.results.front().axisAlong(loops.along),
+             across = space.results.front().axisAlong(loops.across);
   const bool swapped = isMergedAlong(op->getResult(0), *along, *across);
   auto band = bandOf(constant, swapped ? ByPair(results.front().shape, *across, *along)
                                        : ByPair(results.front().shape, *along, *across));

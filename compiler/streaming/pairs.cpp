@@ -43,8 +43,8 @@ void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::Arra
     giveUp(*op);
   };
   const Read &one = reads.front(), &other = reads.back();
-  const auto axis = axisAlong(space.results.front(), one.loop),
-             others = axisAlong(space.results.front(), other.loop);
+  const auto axis = space.results.front().axisAlong(one.loop),
+             others = space.results.front().axisAlong(other.loop);
   const auto isPlain = [](const Read &read) {
     return read.stride == 1 && read.first == 0 && read.last == 0;
   };
@@ -149,10 +149,10 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
       return giveUp(*op);
   }
   const auto loops = loopsOf(op, space, time);
-  const auto axis = loops ? axisAlong(space.results.front(), loops->along) : std::nullopt;
+  const auto axis = loops ? space.results.front().axisAlong(loops->along) : std::nullopt;
   if (!axis)
     return no(kOtherPairs);
-  const auto other = axisAlong(space.results.front(), loops->across);
+  const auto other = space.results.front().axisAlong(loops->across);
   Pairing pairing = *loops;
   if (!time.band) {
     if (!other || space.loops[pairing.across].kind != LoopKind::Parallel)

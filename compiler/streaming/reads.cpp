@@ -138,7 +138,7 @@ Value Steps::repeated(Value value, unsigned axis, int64_t count) {
     for (auto [operand, projection] : llvm::zip_equal(operands, space.operands)) {
       if (!projection.moves(*along))
         continue;
-      const auto moved = axisAlong(projection, *along);
+      const auto moved = projection.axisAlong(*along);
       if (!moved)
         return nullptr;
       if (const auto known = made.find({operand, *moved}); known != made.end())

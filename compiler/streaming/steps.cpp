@@ -14,13 +14,6 @@ namespace sluice::streaming {
 using space::IndexSpace;
 using space::Projection;
 
-std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
-  for (unsigned axis = 0; axis < projection.rank(); ++axis)
-    if (projection.loopAlong(axis) == loop)
-      return axis;
-  return std::nullopt;
-}
-
 Steps::Steps(FunctionOpInterface function, const Options &options)
     : function(function), options(options),
       builder(OpBuilder::atBlockBegin(&function.getFunctionBody().front())), history(builder) {}
@@ -193,7 +186,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   for (const Read &read : reads)
     if (read.timing.sequence.every * read.stride != every)
       return refuseRates(op, every, read.timing.sequence.every * read.stride);
-  const auto axis = axisAlong(space.results.front(), along);
+  const auto axis = space.results.front().axisAlong(along);
   if (!axis)
     return no("one axis of the result mixes positions of the sequence with other elements");
 
@@ -239,7 +232,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     const Projection &projection = space.operands[i];
     if (timing(op->getOperand(i)).kind != Timing::Fixed || !projection.moves(along))
       continue;
-    const auto moved = axisAlong(projection, along);
+    const auto moved = projection.axisAlong(along);
     operands[i] = alongTime(where, op->getOperand(i), moved, count);
     if (!operands[i])
       return giveUp(*op);

@@ -34,9 +34,6 @@ struct Timing {
   double outside = 0, nearest = 0;
 };
 
-/// Returns the axis along which a loop alone runs, element by element.
-std::optional<unsigned> axisAlong(const space::Projection &projection, unsigned loop);
-
 /// The subject of messages about values that depend on all steps of a stream.
 inline constexpr const char *kAsOfNow = "the values that depend on all steps";
 
