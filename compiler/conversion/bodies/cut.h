@@ -42,9 +42,4 @@ mlir::Operation *makeTile(mlir::Operation *op, mlir::OpBuilder &builder, mlir::V
 /// begin here.
 llvm::SmallVector<int64_t, 2> windowAxes(mlir::Operation *op);
 
-/// Attaches FoldInterface to the reductions. Idempotent.
-void registerFoldModels(mlir::MLIRContext &context);
-
 } // namespace sluice::bodies
-
-#include "compiler/conversion/bodies/interface.h.inc"

@@ -303,7 +303,7 @@ private:
     const Value parts = addArgument(
         outline, RankedTensorType::get(shape, typeOf(result).getElementType(), encoding), name,
         std::move(read));
-    return llvm::cast<FoldInterface>(op).mergeParts(builder, parts);
+    return mergeParts(builder, llvm::cast<ir::ReduceOp>(op), parts);
   }
 
   /// What a body makes of an operation.
@@ -378,7 +378,7 @@ private:
       write.family = families.partsOf(op);
       write.fold = partition.foldOf(op);
       const std::string name = program.families[*write.family].name;
-      const Value made = llvm::cast<FoldInterface>(op).makePart(builder, block);
+      const Value made = makePart(builder, llvm::cast<ir::ReduceOp>(op), block);
       if (const auto whole = info.values.find(op->getResult(0));
           whole != info.values.end() && write.fold == rows::Fold::Sum)
         outline.info.values[made] = {whole->second.tensor, {}, 0, true};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/conversion/bodies/folds.h"
 #include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
@@ -33,11 +34,11 @@ Needs Partition::readsOf(Operation *op) const {
 }
 
 std::optional<rows::Fold> Partition::foldOf(Operation *op) const {
-  auto reduction = llvm::dyn_cast<FoldInterface>(op);
+  auto reduction = llvm::dyn_cast<ir::ReduceOp>(op);
   if (windows || !reduction)
     return std::nullopt;
   const auto cut = cutOf(op->getOperand(0));
-  return cut && !cutOf(op->getResult(0)) ? reduction.foldOf(*cut) : std::nullopt;
+  return cut && !cutOf(op->getResult(0)) ? bodies::foldOf(reduction, *cut) : std::nullopt;
 }
 
 namespace {
@@ -299,7 +300,6 @@ private:
 } // namespace
 
 std::optional<Partition> findPartition(func::FuncOp function) {
-  registerFoldModels(*function.getContext());
   const auto isWindow = [](Operation &op) {
     return op.getNumResults() == 1 && !hasNoDataDim(op.getResult(0)) && !windowAxes(&op).empty();
   };
