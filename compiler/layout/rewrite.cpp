@@ -1,12 +1,12 @@
 #include "compiler/layout/rewrite.h"
 
 #include <map>
-#include <numeric>
 
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -108,23 +108,18 @@ private:
 /// Operations that the given relations are tied to, through any relations.
 std::vector<bool> tiedTo(const LayoutSystem &layout, llvm::ArrayRef<RelationId> active,
                          llvm::ArrayRef<RelationId> chains) {
-  std::vector<VariableId> parent(layout.system.variables());
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](VariableId v) {
-    while (parent[v] != v)
-      v = parent[v] = parent[parent[v]];
-    return v;
-  };
+  llvm::IntEqClasses groups(layout.system.variables());
   for (RelationId id : active)
     for (VariableId variable : layout.system.variablesOf(id))
-      parent[root(variable)] = root(layout.system.variablesOf(id)[0]);
-  std::vector<bool> wanted(parent.size()), tied(layout.system.relations());
+      groups.join(variable, layout.system.variablesOf(id)[0]);
+  std::vector<bool> wanted(layout.system.variables()), tied(layout.system.relations());
   for (RelationId id : chains)
     for (VariableId variable : layout.system.variablesOf(id))
-      wanted[root(variable)] = true;
+      wanted[groups.findLeader(variable)] = true;
   for (RelationId id : active)
-    tied[id] = llvm::any_of(layout.system.variablesOf(id),
-                            [&](VariableId variable) { return wanted[root(variable)]; });
+    tied[id] = llvm::any_of(layout.system.variablesOf(id), [&](VariableId variable) {
+      return wanted[groups.findLeader(variable)];
+    });
   return tied;
 }
 
