@@ -1,6 +1,6 @@
 #include "compiler/streaming/history.h"
 
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/reference/ops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -9,18 +9,6 @@ using namespace mlir;
 
 namespace sluice::streaming {
 namespace {
-
-/// `count` elements along an axis, from `first` on.
-Value part(OpBuilder &builder, Location where, Value value, unsigned axis, int64_t first,
-           int64_t count) {
-  llvm::SmallVector<int64_t> sizes(ir::shapeOf(value)), starts(sizes.size(), 0),
-      steps(sizes.size(), 1);
-  if (count == sizes[axis])
-    return value;
-  starts[axis] = first;
-  sizes[axis] = count;
-  return builder.create<ir::SliceOp>(where, value, starts, sizes, steps);
-}
 
 DenseElementsAttr splat(OpBuilder &builder, llvm::ArrayRef<int64_t> shape, double value) {
   return DenseElementsAttr::get(RankedTensorType::get(shape, builder.getF32Type()),
@@ -47,7 +35,7 @@ Value History::positions(Value stream, unsigned axis, int64_t first, int64_t cou
                          double outside) {
   const Location where = stream.getLoc();
   if (first >= 0)
-    return part(builder, where, stream, axis, first, count);
+    return ir::slicedAlong(builder, where, stream, axis, first, count);
   llvm::SmallVector<int64_t> shape(ir::shapeOf(stream));
   const int64_t now = shape[axis];
   shape[axis] = -first;
@@ -56,9 +44,9 @@ Value History::positions(Value stream, unsigned axis, int64_t first, int64_t cou
       outside == 0 ? ElementsAttr() : ElementsAttr(splat(builder, shape, outside)));
   const Value all =
       builder.create<ir::ConcatOp>(where, ValueRange{state.getResult(), stream}, axis);
-  const Value last = part(builder, where, all, axis, now, -first);
+  const Value last = ir::slicedAlong(builder, where, all, axis, now, -first);
   builder.create<ir::KeepOp>(where, last.getType(), last, state);
-  return part(builder, where, all, axis, 0, count);
+  return ir::slicedAlong(builder, where, all, axis, 0, count);
 }
 
 Value History::begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind) {

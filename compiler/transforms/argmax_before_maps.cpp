@@ -3,11 +3,10 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
+#include "compiler/transforms/erase_unread.h"
 #include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -102,21 +101,6 @@ private:
   }
 };
 
-/// Erases an operation that nothing reads, and those that only it has read.
-void eraseUnread(Operation *first) {
-  llvm::SetVector<Operation *> pending;
-  pending.insert(first);
-  while (!pending.empty()) {
-    Operation *op = pending.pop_back_val();
-    if (!isOpTriviallyDead(op))
-      continue;
-    for (const Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp())
-        pending.insert(maker);
-    op->erase();
-  }
-}
-
 struct ArgMaxBeforeMaps : impl::ArgMaxBeforeMapsBase<ArgMaxBeforeMaps> {
   void runOnOperation() override {
     getOperation()->walk([](ReduceOp reduce) {
@@ -128,7 +112,7 @@ struct ArgMaxBeforeMaps : impl::ArgMaxBeforeMapsBase<ArgMaxBeforeMaps> {
         if (!operand || !map.getResult().hasOneUse())
           break;
         reduce.getInputMutable().assign(operand);
-        eraseUnread(map);
+        eraseUnread(map.getOperation());
       }
     });
   }

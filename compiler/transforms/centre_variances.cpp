@@ -30,15 +30,6 @@ Operation *onlyOperation(MapOp map) {
   return op;
 }
 
-/// Returns the two operands of a map that subtracts them.
-std::optional<std::pair<Value, Value>> differenceOf(MapOp map) {
-  Operation *op = map ? onlyOperation(map) : nullptr;
-  if (!op || reference::functionOf(op) != Function::Sub)
-    return std::nullopt;
-  const Value left = operandOf(map, op->getOperand(0)), right = operandOf(map, op->getOperand(1));
-  return left && right ? std::optional(std::pair(left, right)) : std::nullopt;
-}
-
 /// Returns x if the value is x * x or x to the power of two, else null.
 Value squareOf(Value value) {
   auto map = value.getDefiningOp<MapOp>();
@@ -62,7 +53,10 @@ ReduceOp meanOf(Value value) {
 /// Replaces mean(x * x) - mean(x) * mean(x) by the mean of the squared distances. The difference
 /// cancels where the mean is large against the deviations.
 void centreVariance(MapOp map) {
-  const auto difference = differenceOf(map);
+  Operation *subtraction = onlyOperation(map);
+  const auto difference = subtraction && reference::functionOf(subtraction) == Function::Sub
+                              ? operandsOf(map, subtraction)
+                              : std::nullopt;
   if (!difference)
     return;
   ReduceOp squares = meanOf(difference->first), mean = meanOf(squareOf(difference->second));
@@ -70,7 +64,7 @@ void centreVariance(MapOp map) {
       squares.getAxes() != mean.getAxes() || squares.getKeepdims() != mean.getKeepdims())
     return;
   const Value x = mean.getInput();
-  LineWriter write(map, x);
+  LineWriter write(map);
   const Value distance = write.difference(x, write.reduce(Monoid::Mean, x, mean.getAxes()));
   const Value square = write.map(distance, [](OpBuilder &b, Location where, ValueRange v) -> Value {
     return b.create<arith::MulFOp>(where, v[0], v[0]);
@@ -79,9 +73,7 @@ void centreVariance(MapOp map) {
   Operation *variance = builder.clone(*squares);
   variance->setOperand(0, square);
   forgetModelTensor(variance);
-  keepModelTensor(map.getResult(), variance->getResult(0));
-  map.getResult().replaceAllUsesWith(variance->getResult(0));
-  map.erase();
+  replaceOp(map, variance->getResult(0));
 }
 
 struct CentreVariances : impl::CentreVariancesBase<CentreVariances> {

@@ -2,7 +2,7 @@
 
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
-#include "compiler/transforms/view_patterns.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -71,8 +71,7 @@ public:
     if (!op.getKeepdims())
       value = builder.create<SqueezeOp>(op.getLoc(), value, op.getAxes());
     value.setType(op.getType());
-    keepModelTensor(op.getResult(), value);
-    op.replaceAllUsesWith(value);
+    replaceOp(op, value);
   }
 
 private:
@@ -91,12 +90,7 @@ private:
 
   /// `count` elements from one on along the axis, in steps of two.
   Value everyOther(int64_t first, int64_t count) {
-    llvm::SmallVector<int64_t> starts(shapeOf(value).size(), 0), sizes(shapeOf(value)),
-        steps(shapeOf(value).size(), 1);
-    starts[axis] = first;
-    sizes[axis] = count;
-    steps[axis] = count == 1 ? 1 : 2;
-    return sliced(builder, op.getLoc(), value, starts, sizes, steps);
+    return slicedAlong(builder, op.getLoc(), value, axis, first, count, count == 1 ? 1 : 2);
   }
 
   /// One of every two neighbours stays; the last one of an odd number does.
@@ -130,8 +124,8 @@ private:
     chosen.setType(withShape(type, second.shape, dataDim(type)));
     if (extent % 2 != 0) {
       const Value last = everyOther(extent - 1, 1);
-      chosen = builder.create<ConcatOp>(op.getLoc(), ValueRange{chosen, last}, axis);
-      chosen.setType(withShape(type, fewer.shape, dataDim(type)));
+      chosen = withDim(builder.create<ConcatOp>(op.getLoc(), ValueRange{chosen, last}, axis),
+                       dataDim(type));
     }
     value = chosen;
     mask = std::move(fewer);
@@ -160,7 +154,6 @@ private:
     if (!pairs.isChoice())
       return;
     pairs.build();
-    op.erase();
     map.erase();
   }
 };

@@ -21,7 +21,7 @@ constexpr int64_t kLeastRows = 16;
 /// Writes operations in the place of a reduction.
 class Expansion {
 public:
-  explicit Expansion(ReduceOp op) : op(op), write(op, op.getInput()) {}
+  explicit Expansion(ReduceOp op) : op(op), write(op) {}
 
   void logSumExp() {
     const Value x = op.getInput();
@@ -60,9 +60,7 @@ private:
       result = builder.create<SqueezeOp>(op.getLoc(), kept, op.getAxes());
       result.setType(op.getType());
     }
-    keepModelTensor(op.getResult(), result);
-    op.replaceAllUsesWith(result);
-    op.erase();
+    replaceOp(op, result);
   }
 
   ReduceOp op;

@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/transforms/erase_unread.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -159,11 +160,12 @@ struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
       MapOp fused = Fusion(map).build();
       if (!fused)
         continue;
-      llvm::SmallVector<Value> operands(map.getInputs());
-      keepModelTensor(map.getResult(), fused.getResult());
-      map.replaceAllUsesWith(fused.getResult());
-      map.erase();
-      eraseUnused(operands);
+      llvm::SmallVector<Operation *> sources;
+      for (const Value operand : map.getInputs())
+        if (Operation *source = operand.getDefiningOp())
+          sources.push_back(source);
+      replaceOp(map, fused.getResult());
+      eraseUnread(sources);
     }
     if (failed(canonicalize()))
       signalPassFailure();
@@ -180,23 +182,6 @@ struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
     config.listener = &names;
     config.strictMode = GreedyRewriteStrictness::ExistingOps;
     return applyOpPatternsAndFold(maps, std::move(patterns), config);
-  }
-
-  /// Removes what only the map used.
-  static void eraseUnused(llvm::ArrayRef<Value> operands) {
-    llvm::SetVector<Operation *> unused;
-    for (Value operand : operands)
-      if (Operation *op = operand.getDefiningOp(); op && op->use_empty() && isPure(op))
-        unused.insert(op);
-    while (!unused.empty()) {
-      Operation *op = unused.pop_back_val();
-      llvm::SmallVector<Value> inputs(op->getOperands());
-      op->erase();
-      for (Value input : inputs)
-        if (Operation *source = input.getDefiningOp();
-            source && source->use_empty() && isPure(source))
-          unused.insert(source);
-    }
   }
 };
 

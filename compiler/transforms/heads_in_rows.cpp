@@ -1,14 +1,13 @@
 #include "compiler/transforms/passes.h"
 
-#include <numeric>
-
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "compiler/transforms/view_patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/addressing/addressing.h"
 
 using namespace mlir;
 
@@ -19,13 +18,11 @@ namespace sluice::ir {
 
 namespace {
 
+using addressing::elementsOf;
+
 using Extents = llvm::SmallVector<int64_t, 4>;
 
 RankedTensorType typeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
-
-int64_t count(llvm::ArrayRef<int64_t> shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
 
 /// Two neighbouring axes of one tensor that are the data dimension of another: heads, and the
 /// features of each.
@@ -47,7 +44,7 @@ std::optional<Split> splitOf(Value whole, Value parts, int64_t lanes) {
   const auto heads = static_cast<unsigned>(*features - 1);
   const int64_t number = to[heads], each = to[*features];
   if (from[*axis] != number * each || number == 1 ||
-      count(from.drop_front(*axis + 1)) != count(to.drop_front(*features + 1)))
+      elementsOf(from.drop_front(*axis + 1)) != elementsOf(to.drop_front(*features + 1)))
     return std::nullopt;
   // A row has whole heads, and they begin where rows do.
   int64_t together = lanes / each;
@@ -122,18 +119,11 @@ private:
 
   /// The same elements with another shape, along an axis.
   Value reshaped(Value value, llvm::ArrayRef<int64_t> shape, unsigned dim) {
-    auto op = builder.create<ReshapeOp>(where, value, shape);
-    op.getResult().setType(withShape(typeOf(value), shape, dim));
-    return op;
+    return withDim(builder.create<ReshapeOp>(where, value, shape), dim);
   }
   Value transposed(Value value, llvm::ArrayRef<int64_t> order) {
-    Extents shape;
-    for (const int64_t axis : order)
-      shape.push_back(shapeOf(value)[axis]);
     const auto dim = llvm::find(order, *dataDim(value)) - order.begin();
-    auto op = builder.create<TransposeOp>(where, value, order);
-    op.getResult().setType(withShape(typeOf(value), shape, dim));
-    return op;
+    return withDim(builder.create<TransposeOp>(where, value, order), dim);
   }
 
   /// What a map makes of another value.
@@ -152,12 +142,9 @@ private:
       rows = llvm::isa<MapOp>(step)
                  ? mapped(rows, step)
                  : transposed(rows, llvm::cast<TransposeOp>(step).getPermutation());
-    Extents counts(typeOf(rows).getRank(), 1), shape(shapeOf(rows));
+    Extents counts(typeOf(rows).getRank(), 1);
     counts[value.heads] = value.split.together;
-    shape[value.heads] *= value.split.together;
-    auto op = builder.create<RepeatOp>(where, rows, counts);
-    op.getResult().setType(withShape(typeOf(rows), shape, value.features));
-    return op;
+    return withDim(builder.create<RepeatOp>(where, rows, counts), value.features);
   }
 
   /// A value whose axis `heads` is the head, or the head in its row, without what other heads of
@@ -272,18 +259,14 @@ private:
     apart.insert(apart.begin() + *heads + 1, split->together);
     const unsigned lane = *features + (*features > *heads ? 1 : 0);
     const Value own = alone(reshaped(result, apart, lane), *heads + 1, lane, split->together);
-    auto sum = builder.create<ReduceOp>(where, Monoid::Sum, own,
-                                        llvm::ArrayRef<int64_t>{int64_t{*heads} + 1}, false);
-    Extents rowShape(apart);
-    rowShape.erase(rowShape.begin() + *heads + 1);
-    sum.getResult().setType(withShape(typeOf(own), rowShape, *features));
-    Value whole = sum;
+    Value whole = withDim(builder.create<ReduceOp>(where, Monoid::Sum, own,
+                                                   llvm::ArrayRef<int64_t>{int64_t{*heads} + 1},
+                                                   /*keepdims=*/false),
+                          *features);
     for (TransposeOp transpose : transposes)
       whole = transposed(whole, transpose.getPermutation());
     whole = reshaped(whole, merge.getType().getShape(), *dataDim(merge.getResult()));
-    keepModelTensor(merge.getResult(), whole);
-    merge.getResult().replaceAllUsesWith(whole);
-    merge.erase();
+    replaceOp(merge, whole);
     for (TransposeOp transpose : llvm::reverse(transposes))
       transpose.erase();
     return true;

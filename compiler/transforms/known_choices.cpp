@@ -3,9 +3,9 @@
 #include <map>
 
 #include "compiler/dialect/sluice/cone.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/transforms/row_boxes.h"
-#include "compiler/transforms/view_patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

@@ -1,6 +1,6 @@
 #include "compiler/transforms/line_writer.h"
 
-#include "compiler/transforms/view_patterns.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "hw/numerics/bf16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -9,49 +9,34 @@ using namespace mlir;
 
 namespace sluice::ir {
 
-LineWriter::LineWriter(Operation *before, Value like)
-    : builder(before), where(before->getLoc()), type(llvm::cast<RankedTensorType>(like.getType())) {
-}
-
-Value LineWriter::laidOut(Value value, std::optional<int64_t> dim) {
-  value.setType(withShape(type, shapeOf(value), dim));
-  return value;
-}
+LineWriter::LineWriter(Operation *before) : builder(before), where(before->getLoc()) {}
 
 Value LineWriter::reduce(Monoid monoid, Value x, llvm::ArrayRef<int64_t> axes) {
-  return laidOut(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true), dataDim(x));
+  return withDim(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true), dataDim(x));
 }
 
 Value LineWriter::reshape(Value x, llvm::ArrayRef<int64_t> shape, int64_t dim) {
-  return shapeOf(x) == shape ? x : laidOut(builder.create<ReshapeOp>(where, x, shape), dim);
+  return shapeOf(x) == shape ? x : withDim(builder.create<ReshapeOp>(where, x, shape), dim);
 }
 
 Value LineWriter::broadcast(Value x, llvm::ArrayRef<int64_t> shape) {
   return shapeOf(x) == shape ? x
-                             : laidOut(builder.create<BroadcastOp>(where, x, shape), dataDim(x));
+                             : withDim(builder.create<BroadcastOp>(where, x, shape), dataDim(x));
 }
 
 Value LineWriter::map(ValueRange operands, Body body) {
-  return laidOut(builder.create<MapOp>(where, operands, body), dataDim(operands.front()));
+  return withDim(builder.create<MapOp>(where, operands, body), dataDim(operands.front()));
 }
 
-Value LineWriter::difference(Value x, Value y) {
+template <typename Op> Value LineWriter::apply(Value x, Value y) {
   return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
-    return b.create<arith::SubFOp>(at, v[0], v[1]);
+    return b.create<Op>(at, v[0], v[1]);
   });
 }
 
-Value LineWriter::product(Value x, Value y) {
-  return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
-    return b.create<arith::MulFOp>(at, v[0], v[1]);
-  });
-}
-
-Value LineWriter::quotient(Value x, Value y) {
-  return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {
-    return b.create<arith::DivFOp>(at, v[0], v[1]);
-  });
-}
+Value LineWriter::difference(Value x, Value y) { return apply<arith::SubFOp>(x, y); }
+Value LineWriter::product(Value x, Value y) { return apply<arith::MulFOp>(x, y); }
+Value LineWriter::quotient(Value x, Value y) { return apply<arith::DivFOp>(x, y); }
 
 Value LineWriter::power(Value x, Value y) {
   return map({x, broadcast(y, shapeOf(x))}, [](OpBuilder &b, Location at, ValueRange v) -> Value {

@@ -1,5 +1,4 @@
-// Rewrites of reductions write reductions, views and maps with this class. Each takes its location
-// from an operation and its element type from a value.
+// Rewrites of reductions write reductions, views and maps with this class.
 #pragma once
 
 #include "compiler/dialect/sluice/operations.h"
@@ -11,8 +10,8 @@ class LineWriter {
 public:
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 
-  /// Writes before `before`, values of the element type of `like`.
-  LineWriter(mlir::Operation *before, mlir::Value like);
+  /// Writes before `before`, with its location.
+  explicit LineWriter(mlir::Operation *before);
 
   /// The result keeps the reduced axes.
   mlir::Value reduce(Monoid monoid, mlir::Value x, llvm::ArrayRef<int64_t> axes);
@@ -33,11 +32,11 @@ public:
   mlir::Value finite(mlir::Value peak);
 
 private:
-  mlir::Value laidOut(mlir::Value value, std::optional<int64_t> dim);
+  /// Applies a scalar operation to x and to y, broadcast.
+  template <typename Op> mlir::Value apply(mlir::Value x, mlir::Value y);
 
   mlir::OpBuilder builder;
   mlir::Location where;
-  mlir::RankedTensorType type;
 };
 
 /// How many equal parts a reduction along the lanes is divided into: as many as cores, a power of

@@ -17,4 +17,17 @@ inline mlir::Value operandOf(MapOp map, mlir::Value scalar) {
   return argument ? mlir::Value(map.getInputs()[argument.getArgNumber()]) : mlir::Value();
 }
 
+/// The operands of a map that a function of two reads.
+struct OfTwo {
+  mlir::Value first, second;
+};
+
+/// Returns the operands of a map that an operation of its body reads; nothing without an operation,
+/// or if it reads something else.
+inline std::optional<OfTwo> operandsOf(MapOp map, mlir::Operation *op) {
+  const OfTwo result =
+      op ? OfTwo{operandOf(map, op->getOperand(0)), operandOf(map, op->getOperand(1))} : OfTwo{};
+  return result.first && result.second ? std::optional(result) : std::nullopt;
+}
+
 } // namespace sluice::ir

@@ -64,25 +64,17 @@ private:
       inputs.push_back(operand.getDefiningOp() == view
                            ? view->getOperand(0)
                            : llvm::cast<ViewInterface>(view).undo(builder, operand));
-    auto moved = builder.create<MapOp>(
-        map.getLoc(), inputs, [&](OpBuilder &b, Location, ValueRange arguments) {
-          IRMapping mapping;
-          mapping.map(map.getBody().getArguments(), arguments);
-          Block &block = map.getBody().front();
-          for (Operation &op : block.without_terminator())
-            b.clone(op, mapping);
-          return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
-        });
+    auto moved = llvm::cast<MapOp>(builder.clone(*map));
+    moved->setOperands(inputs);
     moved.getResult().setType(llvm::cast<RankedTensorType>(view->getOperand(0).getType()));
+    forgetModelTensor(moved);
     IRMapping mapping;
     mapping.map(view->getOperand(0), moved.getResult());
     Operation *after = builder.clone(*view, mapping);
     after->setLoc(fuseLocs(map.getContext(), {map.getLoc(), view->getLoc()}));
     after->getResult(0).setType(map.getResult().getType());
     forgetModelTensor(after);
-    keepModelTensor(map.getResult(), after->getResult(0));
-    map.getResult().replaceAllUsesWith(after->getResult(0));
-    map.erase();
+    replaceOp(map, after->getResult(0));
     view->erase();
     return moved;
   }

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "compiler/dialect/sluice/model_tensor.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/transforms/axis_pairs.h"
-#include "compiler/transforms/view_patterns.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -199,15 +199,12 @@ private:
                              ? Value(builder.create<ReshapeOp>(change.op->getLoc(), operand,
                                                                mergedShape(shapeOf(operand), axes)))
                              : operand);
-    Value old = change.op->getResult(0);
     Value made = llvm::cast<IndexSpaceInterface>(change.op).merged(builder, operands, change.axes);
     if (!llvm::is_contained(operands, made)) {
       forgetModelTensor(made.getDefiningOp());
       made.setType(change.type);
     }
-    keepModelTensor(old, made);
-    old.replaceAllUsesWith(made);
-    change.op->erase();
+    replaceOp(change.op, made);
   }
 };
 

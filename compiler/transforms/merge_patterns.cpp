@@ -34,35 +34,26 @@ struct ConcatOfConcat : OpRewritePattern<ConcatOp> {
 /// A run of one tensor's elements along an axis.
 struct Run {
   Value input;
-  Extents starts, sizes, steps;
+  Selection selected;
 
-  static Run of(Value value, size_t axis) {
-    if (auto slice = value.getDefiningOp<SliceOp>()) {
-      Run run{slice.getInput(), Extents(slice.getStarts()), Extents(slice.getSizes()),
-              Extents(slice.getSteps())};
-      if (run.sizes[axis] == 1)
-        run.steps[axis] = 0; // any
-      return run;
-    }
-    const Extents shape(shapeOf(value));
-    return {value, Extents(shape.size(), 0), shape, Extents(shape.size(), 1)};
+  static Run of(Value value) {
+    auto slice = value.getDefiningOp<SliceOp>();
+    return slice ? Run{slice.getInput(), Selection(slice)} : Run{value, Selection(shapeOf(value))};
   }
 
-  /// Takes in what comes behind this run, if it is the next of it.
+  /// Takes in what comes behind this run, if it is the next of it. A single element has any step.
   bool append(const Run &next, size_t axis) {
-    Run expected = next;
-    const int64_t distance = next.starts[axis] - (starts[axis] + (sizes[axis] - 1) * steps[axis]);
-    const int64_t step = steps[axis] == 0 ? distance : steps[axis];
-    const bool follows =
-        distance == step && step != 0 && (next.steps[axis] == 0 || next.steps[axis] == step);
-    expected.starts[axis] = starts[axis];
-    expected.sizes[axis] = sizes[axis];
-    expected.steps[axis] = steps[axis];
-    if (!follows || expected.input != input || expected.starts != starts ||
-        expected.sizes != sizes || expected.steps != steps)
+    const int64_t size = selected.sizes[axis], more = next.selected.sizes[axis];
+    const int64_t distance = next.selected.starts[axis] - selected.last(axis);
+    if (next.input != input || distance == 0 || (size > 1 && distance != selected.steps[axis]) ||
+        (more > 1 && distance != next.selected.steps[axis]))
       return false;
-    sizes[axis] += next.sizes[axis];
-    steps[axis] = step;
+    Selection both = selected, expected = next.selected;
+    for (Selection *one : {&both, &expected})
+      one->take(axis, selected.starts[axis], size + more, distance);
+    if (both != expected)
+      return false;
+    selected = std::move(both);
     return true;
   }
 };
@@ -79,7 +70,7 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
     };
     llvm::SmallVector<Part> parts;
     for (Value input : concat.getInputs()) {
-      const Run run = Run::of(input, axis);
+      const Run run = Run::of(input);
       if (!parts.empty() && parts.back().run.append(run, axis))
         parts.back().value = nullptr;
       else
@@ -91,13 +82,8 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
     if (parts.size() == 1 && dataDim(parts[0].run.input) != dataDim(concat.getResult()))
       return failure();
     llvm::SmallVector<Value> values;
-    for (auto &[run, value] : parts) {
-      if (run.steps[axis] == 0)
-        run.steps[axis] = 1;
-      values.push_back(
-          value ? value
-                : sliced(rewriter, concat.getLoc(), run.input, run.starts, run.sizes, run.steps));
-    }
+    for (const auto &[run, value] : parts)
+      values.push_back(value ? value : run.selected.of(rewriter, concat.getLoc(), run.input));
     if (values.size() == 1)
       rewriter.replaceOp(concat, values.front());
     else
@@ -116,14 +102,12 @@ Value sourceOfPhases(llvm::ArrayRef<Value> values, size_t axis) {
     if (!phase || (source && phase.getInput() != source))
       return {};
     source = phase.getInput();
-    Extents starts(phase.getStarts().size(), 0), sizes(shapeOf(source)), steps(starts.size(), 1);
-    if (sizes[axis] % count != 0)
+    Selection expected(shapeOf(source));
+    const int64_t size = expected.sizes[axis] / count;
+    if (expected.sizes[axis] % count != 0)
       return {};
-    starts[axis] = static_cast<int64_t>(k);
-    sizes[axis] /= count;
-    steps[axis] = sizes[axis] > 1 ? count : phase.getSteps()[axis];
-    if (phase.getStarts() != llvm::ArrayRef(starts) || phase.getSizes() != llvm::ArrayRef(sizes) ||
-        phase.getSteps() != llvm::ArrayRef(steps))
+    expected.take(axis, static_cast<int64_t>(k), size, size > 1 ? count : 1);
+    if (Selection(phase) != expected)
       return {};
   }
   return source;
@@ -184,17 +168,12 @@ struct ConcatOfRotation : OpRewritePattern<ConcatOp> {
       return failure();
     const size_t axis = concat.getAxis();
     const int64_t by = front.getSizes()[axis];
-    Extents starts(back.getStarts().size(), 0);
-    if (front.getStarts() != llvm::ArrayRef(starts))
+    Selection first(concat.getType().getShape()), last(first);
+    first.take(axis, 0, by, 1);
+    last.take(axis, by, last.sizes[axis] - by, 1);
+    if (Selection(front) != first || Selection(back) != last)
       return failure();
-    starts[axis] = by;
-    if (back.getStarts() != llvm::ArrayRef(starts))
-      return failure();
-    for (SliceOp part : {back, front})
-      for (auto [size, step] : llvm::zip_equal(part.getSizes(), part.getSteps()))
-        if (size > 1 && step != 1)
-          return failure();
-    Extents turned(starts.size(), 0);
+    Extents turned(first.rank(), 0);
     turned[axis] = by;
     auto rotation = rewriter.create<RotateOp>(concat.getLoc(), back.getInput(), turned);
     rotation.getResult().setType(concat.getType());

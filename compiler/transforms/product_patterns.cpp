@@ -4,7 +4,6 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -12,7 +11,7 @@ using namespace mlir;
 namespace sluice::ir {
 namespace {
 
-using Extents = llvm::SmallVector<int64_t, 4>;
+using space::Extents;
 
 RankedTensorType typeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
@@ -22,14 +21,6 @@ IndexSpaceInterface productOf(Operation *op) {
   return spaced && op->getNumOperands() == 2 && spaced.indexSpace().work == space::Work::Product
              ? spaced
              : nullptr;
-}
-
-/// The axis of an operand, element by element along a loop.
-std::optional<unsigned> axisAlong(const space::Projection &operand, unsigned loop) {
-  for (unsigned axis = 0; axis < operand.rank(); ++axis)
-    if (operand.loopAlong(axis) == loop)
-      return axis;
-  return std::nullopt;
 }
 
 /// slice(x * w) of some features is x * slice(w), where nobody else reads the product: what nobody
@@ -42,42 +33,28 @@ struct SliceOfProduct : OpRewritePattern<SliceOp> {
     IndexSpaceInterface product = productOf(slice.getInput().getDefiningOp());
     if (!product || !slice.getInput().hasOneUse())
       return failure();
-    const space::IndexSpace space = product.indexSpace();
-    const space::Projection &result = space.results.front();
-    const auto shape = shapeOf(slice.getInput());
     const unsigned weights = product->getOperand(1).getDefiningOp<ConstantOp>() ? 1 : 0;
-    const Value constant = product->getOperand(weights);
-    if (!constant.getDefiningOp<ConstantOp>() ||
+    if (!product->getOperand(weights).getDefiningOp<ConstantOp>() ||
         product->getOperand(1 - weights).getDefiningOp<ConstantOp>())
       return failure();
-    Extents starts(shapeOf(constant).size(), 0), sizes(shapeOf(constant)), steps(starts.size(), 1);
-    Extents left(shape), leftStarts(slice.getStarts()), leftSteps(slice.getSteps());
-    for (unsigned axis = 0; axis < shape.size(); ++axis) {
-      const auto loop = result.loopAlong(axis);
-      if ((slice.getSizes()[axis] == shape[axis] && slice.getSteps()[axis] == 1) || !loop ||
-          space.operands[1 - weights].moves(*loop))
+    OperandParts parts(product);
+    const Selection taken(slice);
+    Selection left(taken);
+    Extents shape(taken.from);
+    for (const size_t axis : llvm::seq(taken.rank())) {
+      const auto loop = parts.space.results.front().loopAlong(axis);
+      if (taken.isWhole(axis) || !loop || parts.space.operands[1 - weights].moves(*loop) ||
+          !parts.take(axis, taken))
         continue;
-      const auto from = axisAlong(space.operands[weights], *loop);
-      if (!from)
-        continue;
-      starts[*from] = slice.getStarts()[axis];
-      sizes[*from] = left[axis] = slice.getSizes()[axis];
-      steps[*from] = sizes[*from] > 1 ? slice.getSteps()[axis] : 1;
-      leftStarts[axis] = 0;
-      leftSteps[axis] = 1;
+      shape[axis] = taken.sizes[axis];
+      left.take(axis, 0, shape[axis], 1);
     }
-    if (left == Extents(shape))
+    if (shape == taken.from)
       return failure();
     const Location where = fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()});
-    IRMapping mapping;
-    mapping.map(constant, sliced(rewriter, where, constant, starts, sizes, steps));
-    Operation *smaller = rewriter.clone(*product, mapping);
-    smaller->setLoc(where);
-    forgetModelTensor(smaller);
-    smaller->getResult(0).setType(
-        withShape(typeOf(slice.getInput()), left, dataDim(slice.getInput())));
-    rewriter.replaceOp(slice, sliced(rewriter, where, smaller->getResult(0), leftStarts,
-                                     slice.getSizes(), leftSteps));
+    Operation *smaller = parts.compute(
+        rewriter, where, withShape(typeOf(slice.getInput()), shape, dataDim(slice.getInput())));
+    rewriter.replaceOp(slice, left.of(rewriter, where, smaller->getResult(0)));
     return success();
   }
 };
@@ -88,13 +65,11 @@ struct SliceOfProduct : OpRewritePattern<SliceOp> {
 Value windowOfPhase(PatternRewriter &rewriter, WindowOp whole, size_t i, int64_t first,
                     int64_t apart, int64_t size, int64_t count) {
   const auto axis = static_cast<size_t>(whole.getAxes()[i]);
-  Extents sizes(shapeOf(whole.getInput())), starts(sizes.size(), 0), steps(sizes.size(), 1);
+  const auto from = shapeOf(whole.getInput());
   const int64_t phase = llvm::mod(first, apart);
-  if (phase >= sizes[axis])
+  if (phase >= from[axis])
     return nullptr;
-  starts[axis] = phase;
-  sizes[axis] = static_cast<int64_t>(llvm::divideCeil(sizes[axis] - phase, apart));
-  steps[axis] = sizes[axis] > 1 ? apart : 1;
+  const auto elements = static_cast<int64_t>(llvm::divideCeil(from[axis] - phase, apart));
   reference::Window window = whole.window();
   window.starts[i] = (first - phase) / apart;
   window.sizes[i] = size;
@@ -102,12 +77,13 @@ Value windowOfPhase(PatternRewriter &rewriter, WindowOp whole, size_t i, int64_t
   window.strides[i] = window.dilations[i] = 1;
   Extents shape(shapeOf(whole.getResult()));
   shape[axis] = count;
-  shape[sizes.size() + i] = size;
-  return rewriter.create<WindowOp>(
-      whole.getLoc(), withShape(whole.getType(), shape, dataDim(whole.getResult())),
-      sliced(rewriter, whole.getLoc(), whole.getInput(), starts, sizes, steps), window.axes,
-      window.sizes, window.counts, window.starts, window.strides, window.dilations,
-      whole.getValue());
+  shape[from.size() + i] = size;
+  return rewriter.create<WindowOp>(whole.getLoc(),
+                                   withShape(whole.getType(), shape, dataDim(whole.getResult())),
+                                   slicedAlong(rewriter, whole.getLoc(), whole.getInput(), axis,
+                                               phase, elements, elements > 1 ? apart : 1),
+                                   window.axes, window.sizes, window.counts, window.starts,
+                                   window.strides, window.dilations, whole.getValue());
 }
 
 /// Replaces a window by those of the phases of one of its axes, interleaved along an axis of the
@@ -176,7 +152,7 @@ struct ProductOfInterleave : OpInterfaceRewritePattern<IndexSpaceInterface> {
     const auto loop = space.operands[0].loopAlong(axis);
     if (!loop || space.operands[1].moves(*loop))
       return failure();
-    const auto to = axisAlong(space.results.front(), *loop);
+    const auto to = space.results.front().axisAlong(*loop);
     if (!to || dataDim(turns.getResult()) == axis || dataDim(whole) == *to)
       return failure();
     Extents shape(shapeOf(whole));

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "compiler/transforms/view_patterns.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -29,13 +29,6 @@ constexpr size_t kMostBoxes = 48;
 /// The elements of a larger view are not looked at one by one.
 constexpr int64_t kMostElements = 1 << 20;
 
-int64_t rowsOf(ExtentsRef shape, int64_t dim, int64_t lanes) {
-  int64_t rows = 1;
-  for (auto [axis, extent] : llvm::enumerate(shape))
-    rows *= static_cast<int64_t>(axis) == dim ? llvm::divideCeil(extent, lanes) : extent;
-  return rows;
-}
-
 /// The whole rows that a slice reads. Along the data dimension, these are all elements from the
 /// first row to the last.
 InputPart rowsReadBy(SliceOp slice, int64_t dim, int64_t lanes) {
@@ -114,7 +107,9 @@ private:
         if (!llvm::is_contained(parts, part))
           parts.push_back(part);
       }
-    const auto rows = [&](const InputPart &part) { return rowsOf(part.sizes, dim, lanes); };
+    const auto rows = [&](const InputPart &part) {
+      return addressing::rowsOf(part.sizes, dim, lanes);
+    };
     const InputPart box = boxOf(parts);
     int64_t apart = 0;
     for (const InputPart &part : parts)
@@ -123,7 +118,7 @@ private:
       return false;
     if (rows(box) <= apart)
       parts = {box};
-    if (std::min(apart, rows(box)) < rowsOf(shapeOf(whole), dim, lanes))
+    if (std::min(apart, rows(box)) < addressing::rowsOf(shapeOf(whole), dim, lanes))
       replace(index, dim, reads, parts);
     return true;
   }

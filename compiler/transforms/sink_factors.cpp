@@ -125,9 +125,7 @@ void sink(Operation *product, unsigned operand, Value rest, Factor factor) {
                                         return b.create<arith::MulFOp>(where, v[0], v[1]);
                                       });
   scaled.getResult().setType(type);
-  keepModelTensor(product->getResult(0), scaled.getResult());
-  product->replaceAllUsesWith(scaled);
-  product->erase();
+  replaceOp(product, scaled.getResult());
 }
 
 struct SinkFactors : impl::SinkFactorsBase<SinkFactors> {

@@ -5,73 +5,46 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
 namespace sluice::ir {
 
-using Extents = llvm::SmallVector<int64_t, 4>;
+using space::Extents;
 
-RankedTensorType withShape(RankedTensorType type, llvm::ArrayRef<int64_t> shape,
-                           std::optional<int64_t> dim) {
-  Attribute encoding;
-  if (dim)
-    encoding =
-        DimAttr::get(type.getContext(), *dim, shape.empty() ? llvm::ArrayRef<int64_t>{1} : shape);
-  return RankedTensorType::get(shape, type.getElementType(), encoding);
+OperandParts::OperandParts(IndexSpaceInterface op) : space(op.indexSpace()), op(op) {
+  for (const Value operand : op->getOperands())
+    parts.emplace_back(shapeOf(operand));
 }
 
-Value sliced(OpBuilder &builder, Location location, Value input, llvm::ArrayRef<int64_t> starts,
-             llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> steps) {
-  const bool whole = llvm::all_of(starts, [](int64_t start) { return start == 0; }) &&
-                     llvm::all_of(steps, [](int64_t step) { return step > 0; });
-  if (whole && sizes == shapeOf(input))
-    return input;
-  auto slice = builder.create<SliceOp>(location, input, starts, sizes, steps);
-  const auto type = llvm::cast<RankedTensorType>(input.getType());
-  slice.getResult().setType(withShape(type, sizes, dataDim(input)));
-  return slice;
+bool OperandParts::take(size_t axis, const Selection &taken) {
+  const auto loop = space.results.front().loopAlong(axis);
+  for (auto [operand, part] : llvm::zip_equal(space.operands, parts)) {
+    if (!loop)
+      return false;
+    if (!operand.moves(*loop))
+      continue;
+    const auto along = operand.axisAlong(*loop);
+    if (!along)
+      return false;
+    part.take(*along, taken.starts[axis], taken.sizes[axis], taken.steps[axis]);
+  }
+  return true;
+}
+
+Operation *OperandParts::compute(OpBuilder &builder, Location where, RankedTensorType type) const {
+  llvm::SmallVector<Value> operands;
+  for (auto [part, operand] : llvm::zip_equal(parts, op->getOperands()))
+    operands.push_back(part.of(builder, where, operand));
+  Operation *smaller = builder.clone(*op);
+  smaller->setOperands(operands);
+  smaller->setLoc(where);
+  smaller->getResult(0).setType(type);
+  forgetModelTensor(smaller);
+  return smaller;
 }
 
 namespace {
-
-/// What a slice takes along each axis; of one element in steps of 1.
-struct Taken {
-  explicit Taken(SliceOp op)
-      : starts(op.getStarts()), sizes(op.getSizes()), steps(op.getSteps()),
-        from(shapeOf(op.getInput())) {
-    for (auto [size, step] : llvm::zip_equal(sizes, steps))
-      if (size == 1)
-        step = 1;
-  }
-
-  Extents starts, sizes, steps;
-  Extents from; ///< what it is taken of
-
-  [[nodiscard]] size_t rank() const { return starts.size(); }
-  [[nodiscard]] int64_t last(size_t axis) const {
-    return starts[axis] + (sizes[axis] - 1) * steps[axis];
-  }
-  [[nodiscard]] bool isWhole(size_t axis) const {
-    return sizes[axis] == from[axis] && steps[axis] == 1;
-  }
-  void take(size_t axis, int64_t start, int64_t size, int64_t step) {
-    starts[axis] = start;
-    sizes[axis] = size;
-    steps[axis] = step;
-  }
-  /// Takes the same of every n-th element alone; false if the slice has steps between them.
-  bool everyNth(size_t axis, int64_t n) {
-    if (sizes[axis] != 1 && steps[axis] % n != 0)
-      return false;
-    take(axis, starts[axis] / n, sizes[axis], sizes[axis] == 1 ? 1 : steps[axis] / n);
-    return true;
-  }
-  Value of(PatternRewriter &rewriter, Location location, Value input) const {
-    return sliced(rewriter, location, input, starts, sizes, steps);
-  }
-};
 
 /// A slice of the result of an operation of one kind.
 template <typename Op> struct SliceOf : OpRewritePattern<SliceOp> {
@@ -100,6 +73,15 @@ template <typename Op> Value typed(Op op, RankedTensorType type) {
   return op.getResult();
 }
 
+/// Selects the same of every n-th element alone; false if the slice has steps between them.
+bool takeEveryNth(Selection &taken, size_t axis, int64_t n) {
+  if (taken.sizes[axis] != 1 && taken.steps[axis] % n != 0)
+    return false;
+  taken.take(axis, taken.starts[axis] / n, taken.sizes[axis],
+             taken.sizes[axis] == 1 ? 1 : taken.steps[axis] / n);
+  return true;
+}
+
 /// slice(concat(a, b)) is what it takes of a and of b, if that is fewer than there are or less
 /// than all of one.
 struct SliceOfConcat : SliceOf<ConcatOp> {
@@ -107,7 +89,7 @@ struct SliceOfConcat : SliceOf<ConcatOp> {
 
   Value through(SliceOp slice, ConcatOp concat, Location where,
                 PatternRewriter &rewriter) const override {
-    const Taken taken(slice);
+    const Selection taken(slice);
     const size_t axis = concat.getAxis();
     struct Run {
       unsigned input;
@@ -132,7 +114,7 @@ struct SliceOfConcat : SliceOf<ConcatOp> {
       return {}; // a constant, which has no data dimension
     llvm::SmallVector<Value> parts;
     for (const Run &run : runs) {
-      Taken part = taken;
+      Selection part = taken;
       part.take(axis, run.start, run.size, run.size == 1 ? 1 : taken.steps[axis]);
       parts.push_back(part.of(rewriter, where, concat.getInputs()[run.input]));
     }
@@ -152,7 +134,7 @@ struct SliceOfPad : SliceOf<PadOp> {
 
   Value through(SliceOp slice, PadOp pad, Location where,
                 PatternRewriter &rewriter) const override {
-    Taken taken(slice);
+    Selection taken(slice);
     const auto inner = shapeOf(pad.getInput());
     for (size_t axis = 0; axis < taken.rank(); ++axis) {
       taken.starts[axis] -= pad.getLow()[axis];
@@ -164,38 +146,23 @@ struct SliceOfPad : SliceOf<PadOp> {
   }
 };
 
-/// slice(broadcast(x)) is broadcast(slice(x)), along repeated axes to fewer.
-struct SliceOfBroadcast : SliceOf<BroadcastOp> {
-  using SliceOf::SliceOf;
+/// slice(op(x, y)) is op(slice(x), slice(y)), where a loop runs along each axis that the slice does
+/// not take whole: the slice takes some of its iterations.
+template <typename Op> struct SliceOfLoops : SliceOf<Op> {
+  using SliceOf<Op>::SliceOf;
 
-  Value through(SliceOp slice, BroadcastOp broadcast, Location where,
-                PatternRewriter &rewriter) const override {
-    Taken taken(slice);
-    const auto inner = shapeOf(broadcast.getInput());
-    for (size_t axis = 0; axis < taken.rank(); ++axis)
-      if (inner[axis] != taken.from[axis])
-        taken.take(axis, 0, 1, 1);
-    const Value part = taken.of(rewriter, where, broadcast.getInput());
-    if (part.getType() == slice.getType())
-      return part;
-    return typed(rewriter.create<BroadcastOp>(where, part, slice.getSizes()), slice.getType());
+  Value through(SliceOp slice, Op op, Location where, PatternRewriter &rewriter) const override {
+    const Selection taken(slice);
+    if (!mayPass(taken, op))
+      return {};
+    OperandParts parts(op);
+    for (const size_t axis : llvm::seq(taken.rank()))
+      if (!taken.isWhole(axis) && !parts.take(axis, taken))
+        return {};
+    return parts.compute(rewriter, where, slice.getType())->getResult(0);
   }
-};
 
-/// slice(transpose(x)) is transpose(slice(x)).
-struct SliceOfTranspose : SliceOf<TransposeOp> {
-  using SliceOf::SliceOf;
-
-  Value through(SliceOp slice, TransposeOp transpose, Location where,
-                PatternRewriter &rewriter) const override {
-    const Taken taken(slice);
-    Taken moved = taken;
-    for (auto [axis, from] : llvm::enumerate(transpose.getPermutation()))
-      moved.take(from, taken.starts[axis], taken.sizes[axis], taken.steps[axis]);
-    const Value part = moved.of(rewriter, where, transpose.getInput());
-    return typed(rewriter.create<TransposeOp>(where, part, transpose.getPermutation()),
-                 slice.getType());
-  }
+  virtual bool mayPass(const Selection &, Op) const { return true; }
 };
 
 /// slice(reverse(x)) is a slice of x that runs the other way.
@@ -204,7 +171,7 @@ struct SliceOfReverse : SliceOf<ReverseOp> {
 
   Value through(SliceOp slice, ReverseOp reverse, Location where,
                 PatternRewriter &rewriter) const override {
-    Taken taken(slice);
+    Selection taken(slice);
     for (const int64_t axis : reverse.getAxes()) {
       taken.starts[axis] = taken.from[axis] - 1 - taken.starts[axis];
       if (taken.sizes[axis] > 1)
@@ -221,7 +188,7 @@ template <typename Op, int64_t still> struct SliceOfAxes : SliceOf<Op> {
   using SliceOf<Op>::SliceOf;
 
   Value through(SliceOp slice, Op view, Location where, PatternRewriter &rewriter) const override {
-    Taken taken(slice);
+    Selection taken(slice);
     Extents numbers(numbersOf(view));
     const Extents inner(shapeOf(view.getInput()));
     bool moves = false;
@@ -245,7 +212,7 @@ template <typename Op, int64_t still> struct SliceOfAxes : SliceOf<Op> {
 
   virtual llvm::ArrayRef<int64_t> numbersOf(Op view) const = 0;
   /// Takes the same elements of the view's operand; false if there is no such slice.
-  virtual bool resolve(Taken &taken, size_t axis, int64_t number, int64_t inner) const = 0;
+  virtual bool resolve(Selection &taken, size_t axis, int64_t number, int64_t inner) const = 0;
 };
 
 /// slice(rotate(x)) is a slice of x where it takes no first element behind a last one; and the
@@ -254,7 +221,7 @@ struct SliceOfRotate : SliceOfAxes<RotateOp, 0> {
   using SliceOfAxes::SliceOfAxes;
 
   llvm::ArrayRef<int64_t> numbersOf(RotateOp rotate) const override { return rotate.getBy(); }
-  bool resolve(Taken &taken, size_t axis, int64_t by, int64_t extent) const override {
+  bool resolve(Selection &taken, size_t axis, int64_t by, int64_t extent) const override {
     const int64_t first = taken.starts[axis] + by, last = taken.last(axis) + by;
     taken.starts[axis] = first % extent;
     return first / extent == last / extent;
@@ -267,7 +234,7 @@ struct SliceOfTile : SliceOfAxes<TileOp, 1> {
   using SliceOfAxes::SliceOfAxes;
 
   llvm::ArrayRef<int64_t> numbersOf(TileOp tile) const override { return tile.getCounts(); }
-  bool resolve(Taken &taken, size_t axis, int64_t, int64_t own) const override {
+  bool resolve(Selection &taken, size_t axis, int64_t, int64_t own) const override {
     const bool ofOne = taken.starts[axis] / own == taken.last(axis) / own;
     taken.starts[axis] %= own;
     return ofOne;
@@ -280,8 +247,8 @@ struct SliceOfRepeat : SliceOfAxes<RepeatOp, 1> {
   using SliceOfAxes::SliceOfAxes;
 
   llvm::ArrayRef<int64_t> numbersOf(RepeatOp repeat) const override { return repeat.getCounts(); }
-  bool resolve(Taken &taken, size_t axis, int64_t count, int64_t) const override {
-    return taken.everyNth(axis, count);
+  bool resolve(Selection &taken, size_t axis, int64_t count, int64_t) const override {
+    return takeEveryNth(taken, axis, count);
   }
 };
 
@@ -291,46 +258,33 @@ struct SliceOfInterleave : SliceOf<InterleaveOp> {
 
   Value through(SliceOp slice, InterleaveOp interleave, Location where,
                 PatternRewriter &rewriter) const override {
-    Taken taken(slice);
+    Selection taken(slice);
     const size_t axis = interleave.getAxis();
     const auto turns = static_cast<int64_t>(interleave.getInputs().size());
     const Value one = interleave.getInputs()[taken.starts[axis] % turns];
     // A constant has no data dimension.
-    if (dataDim(one) != dataDim(slice.getResult()) || !taken.everyNth(axis, turns))
+    if (dataDim(one) != dataDim(slice.getResult()) || !takeEveryNth(taken, axis, turns))
       return {};
     return taken.of(rewriter, where, one);
   }
 };
 
 /// Whether a slice leaves the lanes as they are: before layout, too, where they are not known.
-bool keepsLanes(const Taken &taken, Value result) {
+bool keepsLanes(const Selection &taken, Value result) {
   const std::optional<int64_t> dim = dataDim(result);
   return !dim || taken.rank() == 0 || taken.isWhole(*dim);
 }
 
-/// slice(map(a, b)) is map(slice(a), slice(b)), where nobody else reads the map and the lanes of
-/// several operands need not be moved for it.
-struct SliceOfMap : SliceOf<MapOp> {
-  using SliceOf::SliceOf;
+/// Only where nobody else reads the map and the lanes of several operands need not be moved for it.
+struct SliceOfMap : SliceOfLoops<MapOp> {
+  using SliceOfLoops::SliceOfLoops;
 
-  Value through(SliceOp slice, MapOp map, Location where,
-                PatternRewriter &rewriter) const override {
-    const Taken taken(slice);
-    if (!mayPass(taken, map) || (rounds(map) && !passesNumbersOf(taken, map)))
-      return {};
-    llvm::SmallVector<Value> inputs;
-    for (Value input : map.getInputs())
-      inputs.push_back(taken.of(rewriter, where, input));
-    IRMapping mapping;
-    mapping.map(map.getInputs(), inputs);
-    auto smaller = llvm::cast<MapOp>(rewriter.clone(*map, mapping));
-    smaller->setLoc(where);
-    forgetModelTensor(smaller);
-    return typed(smaller, slice.getType());
+  bool mayPass(const Selection &taken, MapOp map) const override {
+    return passes(taken, map) && (!rounds(map) || passesNumbersOf(taken, map));
   }
 
 private:
-  static bool mayPass(const Taken &taken, MapOp map) {
+  static bool passes(const Selection &taken, MapOp map) {
     return map.getResult().hasOneUse() &&
            (map.getInputs().size() == 1 || keepsLanes(taken, map.getResult()));
   }
@@ -339,10 +293,10 @@ private:
 
   /// Whether the slice moves on before the maps and products that give the operands of a map. A map
   /// that rounds to integers stays next to them: it reads sums before they are rounded to bf16.
-  static bool passesNumbersOf(const Taken &taken, MapOp map) {
+  static bool passesNumbersOf(const Selection &taken, MapOp map) {
     return llvm::all_of(map.getInputs(), [&](Value input) {
       if (auto other = input.getDefiningOp<MapOp>())
-        return !input.hasOneUse() || (mayPass(taken, other) && passesNumbersOf(taken, other));
+        return !input.hasOneUse() || (passes(taken, other) && passesNumbersOf(taken, other));
       // A slice does not move before windows.
       auto product = input.getDefiningOp<IndexSpaceInterface>();
       return !product || product.indexSpace().work != space::Work::Product ||
@@ -353,31 +307,12 @@ private:
   }
 };
 
-/// slice(reduce(x)) is reduce(slice(x)), where nobody else reads the reduction.
-struct SliceOfReduce : SliceOf<ReduceOp> {
-  using SliceOf::SliceOf;
+/// Only where nobody else reads the reduction.
+struct SliceOfReduce : SliceOfLoops<ReduceOp> {
+  using SliceOfLoops::SliceOfLoops;
 
-  Value through(SliceOp slice, ReduceOp reduce, Location where,
-                PatternRewriter &rewriter) const override {
-    const Taken taken(slice);
-    if (!reduce.getResult().hasOneUse() || !keepsLanes(taken, reduce.getResult()))
-      return {};
-    Taken moved = taken;
-    const auto inner = shapeOf(reduce.getInput());
-    moved.starts.assign(inner.size(), 0);
-    moved.steps.assign(inner.size(), 1);
-    moved.sizes.assign(inner.begin(), inner.end());
-    size_t axis = 0;
-    for (size_t from = 0; from < inner.size(); ++from) {
-      const bool reduced = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(from));
-      if (!reduced)
-        moved.take(from, taken.starts[axis], taken.sizes[axis], taken.steps[axis]);
-      axis += !reduced || reduce.getKeepdims();
-    }
-    const Value part = moved.of(rewriter, where, reduce.getInput());
-    return typed(rewriter.create<ReduceOp>(where, reduce.getMonoid(), part, reduce.getAxes(),
-                                           reduce.getKeepdims()),
-                 slice.getType());
+  bool mayPass(const Selection &taken, ReduceOp reduce) const override {
+    return reduce.getResult().hasOneUse() && keepsLanes(taken, reduce.getResult());
   }
 };
 
@@ -387,8 +322,8 @@ void addSlicePatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.addWithLabel<SliceOfConcat>({"slice-of-concat"}, context);
   patterns.addWithLabel<SliceOfPad>({"slice-of-pad"}, context);
-  patterns.addWithLabel<SliceOfBroadcast>({"slice-of-broadcast"}, context);
-  patterns.addWithLabel<SliceOfTranspose>({"slice-of-transpose"}, context);
+  patterns.addWithLabel<SliceOfLoops<BroadcastOp>>({"slice-of-broadcast"}, context);
+  patterns.addWithLabel<SliceOfLoops<TransposeOp>>({"slice-of-transpose"}, context);
   patterns.addWithLabel<SliceOfReverse>({"slice-of-reverse"}, context);
   patterns.addWithLabel<SliceOfRotate>({"slice-of-rotate"}, context);
   patterns.addWithLabel<SliceOfTile>({"slice-of-tile"}, context);

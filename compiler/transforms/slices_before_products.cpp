@@ -31,50 +31,30 @@ private:
     auto spaced = llvm::dyn_cast_if_present<IndexSpaceInterface>(product);
     if (!spaced || !slice.getInput().hasOneUse() || product->getNumOperands() != 2)
       return;
-    const space::IndexSpace space = spaced.indexSpace();
+    OperandParts parts(spaced);
+    const space::Projection &result = parts.space.results.front();
     const Value source = product->getOperand(0);
-    if (space.work != space::Work::Product || !dataDim(source) ||
+    if (parts.space.work != space::Work::Product || !dataDim(source) ||
         llvm::isa_and_nonnull<WindowOp>(source.getDefiningOp()))
       return;
-    llvm::SmallVector<int64_t, 4> sizes(shapeOf(source)), starts(sizes.size(), 0),
-        steps(sizes.size(), 1);
-    const auto shape = shapeOf(slice.getInput());
-    for (unsigned axis = 0; axis < shape.size(); ++axis) {
-      if (slice.getSizes()[axis] == shape[axis] && slice.getSteps()[axis] == 1)
+    const Selection taken(slice);
+    for (const size_t axis : llvm::seq(taken.rank())) {
+      if (taken.isWhole(axis))
         continue;
-      const auto from = axisOf(space, axis);
+      const auto loop = result.loopAlong(axis);
+      const auto from = loop ? parts.space.operands[0].axisAlong(*loop) : std::nullopt;
       // Along the lanes a slice is work of its own.
-      if (!from || slice.getSteps()[axis] < 1 || dataDim(source) == *from ||
-          dataDim(slice.getInput()) == axis)
+      if (!from || taken.steps[axis] < 1 || dataDim(source) == *from ||
+          dataDim(slice.getInput()) == axis || parts.space.operands[1].moves(*loop) ||
+          !parts.take(axis, taken))
         return;
-      starts[*from] = slice.getStarts()[axis];
-      sizes[*from] = slice.getSizes()[axis];
-      steps[*from] = slice.getSteps()[axis];
     }
     OpBuilder builder(slice);
-    const Value part = sliced(builder, slice.getLoc(), source, starts, sizes, steps);
-    Operation *smaller = builder.clone(*product);
-    smaller->setOperand(0, part);
-    smaller->setLoc(fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()}));
-    smaller->getResult(0).setType(slice.getResult().getType());
-    forgetModelTensor(smaller);
-    keepModelTensor(slice.getResult(), smaller->getResult(0));
-    slice.getResult().replaceAllUsesWith(smaller->getResult(0));
-    slice.erase();
+    Operation *smaller =
+        parts.compute(builder, fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()}),
+                      slice.getResult().getType());
+    replaceOp(slice, smaller->getResult(0));
     product->erase();
-  }
-
-  /// The axis of the first operand that runs along an axis of the result, if the other operand
-  /// knows nothing of it.
-  static std::optional<unsigned> axisOf(const space::IndexSpace &space, unsigned axis) {
-    const space::Projection &result = space.results.front(), &source = space.operands[0];
-    const auto loop = result.loopAlong(axis);
-    if (!loop || space.operands[1].moves(*loop))
-      return std::nullopt;
-    for (unsigned from = 0; from < source.rank(); ++from)
-      if (source.loopAlong(from) == loop && source.tensor[from] == result.tensor[axis])
-        return from;
-    return std::nullopt;
   }
 };
 

@@ -23,22 +23,10 @@ using reference::Function;
 /// With fewer, the merge of the parts takes longer than the wait.
 constexpr int64_t kLeastRows = 16, kLeastAhead = 45;
 
-/// A function of two operands of a map.
-struct OfTwo {
-  Value first, second;
-};
-
 /// Returns the operation that computes the result of a map, if it computes this function.
 Operation *resultOf(MapOp map, Function function) {
   Operation *op = lastOf(map);
   return op && reference::functionOf(op) == function ? op : nullptr;
-}
-
-/// Returns the operands of a map that applies a function of two to them.
-std::optional<OfTwo> operandsOf(MapOp map, Operation *op) {
-  const OfTwo result =
-      op ? OfTwo{operandOf(map, op->getOperand(0)), operandOf(map, op->getOperand(1))} : OfTwo{};
-  return result.first && result.second ? std::optional(result) : std::nullopt;
 }
 
 /// Returns x and y of exp(x - y), computed in one map or in two.
@@ -93,7 +81,7 @@ public:
     const auto shape = llvm::to_vector(shapeOf(x));
     const int64_t dim = *dataDim(x), elements = peak.getInput().getType().getNumElements();
     const llvm::SmallVector<int64_t> ones(shape.size(), 1);
-    LineWriter write(peak, x);
+    LineWriter write(peak);
     const Value line = write.reshape(x, {parts, elements / parts}, 1);
     const Value exactPeaks = write.reduce(Monoid::Max, line, 1);
     const Value peaks = write.finite(exactPeaks);
@@ -102,24 +90,18 @@ public:
     const Value sums = write.product(write.reduce(Monoid::Sum, powers, 1), shares);
     const Value total = write.reduce(Monoid::Sum, sums, 0);
     for (MapOp quotient : quotients) {
-      LineWriter at(quotient, x);
+      LineWriter at(quotient);
       const Value result = at.product(powers, at.quotient(shares, total));
-      replace(quotient, at.reshape(result, shape, dim));
+      replaceOp(quotient, at.reshape(result, shape, dim));
     }
-    LineWriter after(sum, x);
-    replace(sum, after.reshape(total, ones, dim));
-    replace(peak, write.reshape(write.reduce(Monoid::Max, exactPeaks, 0), ones, dim));
+    LineWriter after(sum);
+    replaceOp(sum, after.reshape(total, ones, dim));
+    replaceOp(peak, write.reshape(write.reduce(Monoid::Max, exactPeaks, 0), ones, dim));
   }
 
 private:
   Softmax(ReduceOp sum, ReduceOp peak, llvm::SmallVector<MapOp, 1> quotients)
       : sum(sum), peak(peak), quotients(std::move(quotients)) {}
-
-  static void replace(Operation *op, Value by) {
-    keepModelTensor(op->getResult(0), by);
-    op->getResult(0).replaceAllUsesWith(by);
-    op->erase();
-  }
 
   ReduceOp sum, peak;
   llvm::SmallVector<MapOp, 1> quotients;

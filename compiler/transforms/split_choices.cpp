@@ -6,12 +6,13 @@
 
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/transforms/known_choices.h"
 #include "compiler/transforms/row_boxes.h"
-#include "compiler/transforms/view_patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/addressing/addressing.h"
 
 using namespace mlir;
 
@@ -23,6 +24,7 @@ namespace sluice::ir {
 namespace {
 
 using Extents = llvm::SmallVector<int64_t, 4>;
+using addressing::elementsOf;
 
 /// Most pieces of one result: the time to compile a concatenation grows with its operands.
 constexpr size_t kMostPieces = 1024;
@@ -36,13 +38,6 @@ bool mayBeSum(Value value) {
     op = op->getOperand(0).getDefiningOp();
   }
   return op && !llvm::isa<ConstantOp, MapOp>(op) && llvm::isa<IndexSpaceInterface>(op);
-}
-
-int64_t elementsOf(llvm::ArrayRef<int64_t> sizes) {
-  int64_t count = 1;
-  for (const int64_t size : sizes)
-    count *= size;
-  return count;
 }
 
 /// Builds what a map computes from pieces, one for each box of rows.
@@ -114,8 +109,8 @@ private:
       llvm::SmallVector<Value> parts;
       for (const size_t i : members)
         parts.push_back(inLines(slice(operand, boxes[i].starts, boxes[i].sizes)));
-      return typed(builder.create<ConcatOp>(map.getLoc(), parts, 0), {lines, extent},
-                   dataDim(operand) ? std::optional<int64_t>(1) : std::nullopt);
+      return withDim(builder.create<ConcatOp>(map.getLoc(), parts, 0),
+                     dataDim(operand) ? std::optional<int64_t>(1) : std::nullopt);
     };
     const Value all = choices.compute(builder, boxes[members[0]].number, packed,
                                       withShape(map.getType(), {lines, extent}, 1));
@@ -125,13 +120,6 @@ private:
       values[i] = fromLines(slice(all, {first, 0}, {count, extent}), boxes[i].sizes);
       first += count;
     }
-  }
-
-  template <typename View>
-  Value typed(View view, llvm::ArrayRef<int64_t> shape, std::optional<int64_t> axis) {
-    view.getResult().setType(
-        withShape(llvm::cast<RankedTensorType>(view.getResult().getType()), shape, axis));
-    return view.getResult();
   }
 
   /// The axes with the data dimension last.
@@ -152,14 +140,13 @@ private:
       moved.push_back(shapeOf(value)[axis]);
     const int64_t extent = moved.back(), rank = moved.size();
     if (!llvm::is_sorted(order))
-      value = typed(builder.create<TransposeOp>(map.getLoc(), value, order), moved,
-                    own ? std::optional(rank - 1) : std::nullopt);
+      value = withDim(builder.create<TransposeOp>(map.getLoc(), value, order),
+                      own ? std::optional(rank - 1) : std::nullopt);
     if (rank == 2)
       return value;
-    return typed(builder.create<ReshapeOp>(map.getLoc(), value,
-                                           llvm::ArrayRef{elementsOf(moved) / extent, extent}),
-                 {elementsOf(moved) / extent, extent},
-                 own ? std::optional<int64_t>(1) : std::nullopt);
+    return withDim(builder.create<ReshapeOp>(map.getLoc(), value,
+                                             llvm::ArrayRef{elementsOf(moved) / extent, extent}),
+                   own ? std::optional<int64_t>(1) : std::nullopt);
   }
 
   Value fromLines(Value lines, llvm::ArrayRef<int64_t> sizes) {
@@ -171,10 +158,10 @@ private:
     }
     const auto rank = static_cast<int64_t>(moved.size());
     if (rank != 2)
-      lines = typed(builder.create<ReshapeOp>(map.getLoc(), lines, moved), moved, rank - 1);
+      lines = withDim(builder.create<ReshapeOp>(map.getLoc(), lines, moved), rank - 1);
     if (llvm::is_sorted(order))
       return lines;
-    return typed(builder.create<TransposeOp>(map.getLoc(), lines, back), sizes, dim);
+    return withDim(builder.create<TransposeOp>(map.getLoc(), lines, back), dim);
   }
 };
 
@@ -214,13 +201,6 @@ private:
     return runPipeline(passes, getOperation());
   }
 
-  /// Puts the pieces in the place of an operation.
-  static void replace(Operation *op, Value by) {
-    keepModelTensor(op->getResult(0), by);
-    op->getResult(0).replaceAllUsesWith(by);
-    op->erase();
-  }
-
   bool split(MapOp map) {
     const std::optional<int64_t> dim = dataDim(map.getResult());
     if (!dim || shapeOf(map.getResult()).empty())
@@ -234,7 +214,7 @@ private:
       return false;
     OpBuilder builder(map);
     const auto values = Pieces(builder, map, *choices, *dim).build(*boxes);
-    replace(map, rows.joined(builder, map.getLoc(), map.getType(), values));
+    replaceOp(map, rows.joined(builder, map.getLoc(), map.getType(), values));
     return true;
   }
 
@@ -299,7 +279,7 @@ private:
       value = builder.create<SqueezeOp>(reduce.getLoc(), value, reduce.getAxes());
       value.setType(reduce.getType());
     }
-    replace(reduce, value);
+    replaceOp(reduce, value);
     map.erase();
     return true;
   }

@@ -2,7 +2,7 @@
 
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
-#include "compiler/transforms/view_patterns.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MathExtras.h"
@@ -311,11 +311,7 @@ private:
   }
 
   Value slice(OpBuilder &builder, Value value, unsigned axis, Range range) {
-    llvm::SmallVector<int64_t, 4> starts(shapeOf(value).size(), 0), sizes(shapeOf(value)),
-        steps(starts.size(), 1);
-    starts[axis] = range.first;
-    sizes[axis] = range.size;
-    const Value part = sliced(builder, value.getLoc(), value, starts, sizes, steps);
+    const Value part = slicedAlong(builder, value.getLoc(), value, axis, range.first, range.size);
     made.push_back(part.getDefiningOp()); // a slice: no part is the whole
     return part;
   }
@@ -358,12 +354,9 @@ private:
                          rangesOf(parts.lookup(op.getInput()), dimExtent(op.getInput())))) {
       if (own.first < range.first || own.first >= range.first + range.size)
         continue;
-      llvm::SmallVector<int64_t, 4> starts(op.getStarts()), sizes(op.getSizes()),
-          steps(op.getSteps());
-      starts[dim] = 0;
-      sizes[dim] = own.size;
-      steps[dim] = 1;
-      selected.push_back(sliced(builder, op.getLoc(), part, starts, sizes, steps));
+      Selection selection(op);
+      selection.take(dim, 0, own.size, 1);
+      selected.push_back(selection.of(builder, op.getLoc(), part));
       if (selected.back() != part)
         made.push_back(selected.back().getDefiningOp());
     }

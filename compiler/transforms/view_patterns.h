@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace sluice::ir {
@@ -24,15 +25,24 @@ void addProductPatterns(mlir::RewritePatternSet &patterns);
 /// the readers of the window.
 void addPhasePatterns(mlir::RewritePatternSet &patterns);
 
-/// Returns the type with another shape and the same element type. `dim` is its data dimension;
-/// without `dim` it has none.
-mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape,
-                                 std::optional<int64_t> dim);
+/// The elements that an operation reads of its operands to compute some of its result.
+class OperandParts {
+public:
+  explicit OperandParts(IndexSpaceInterface op);
 
-/// Returns a slice of `input` with the same data dimension, or `input` itself if the slice would
-/// contain all elements in order.
-mlir::Value sliced(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
-                   llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
-                   llvm::ArrayRef<int64_t> steps);
+  const space::IndexSpace space;
+
+  /// Selects along one axis of the result, by what the operands have along the loop of this axis.
+  /// Returns false if there is no such loop, or not along one axis alone.
+  bool take(size_t axis, const Selection &taken);
+
+  /// Builds the operation on these parts, with a result of this type.
+  mlir::Operation *compute(mlir::OpBuilder &builder, mlir::Location where,
+                           mlir::RankedTensorType type) const;
+
+private:
+  mlir::Operation *op;
+  llvm::SmallVector<Selection, 2> parts; ///< by operand
+};
 
 } // namespace sluice::ir

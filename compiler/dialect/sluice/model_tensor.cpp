@@ -44,6 +44,12 @@ void keepModelTensor(Value value, Value by) {
     setModelTensor(by, name, modelShape(value));
 }
 
+void replaceOp(Operation *op, Value by) {
+  keepModelTensor(op->getResult(0), by);
+  op->getResult(0).replaceAllUsesWith(by);
+  op->erase();
+}
+
 void KeepModelTensors::notifyOperationReplaced(Operation *op, ValueRange by) {
   for (auto [value, other] : llvm::zip_equal(op->getResults(), by))
     keepModelTensor(value, other);

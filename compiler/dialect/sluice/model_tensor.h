@@ -32,6 +32,9 @@ void forgetModelTensor(mlir::Operation *op);
 /// name `by` has is its own.
 void keepModelTensor(mlir::Value value, mlir::Value by);
 
+/// Replaces an operation with one result by `by`, which is the same element by element.
+void replaceOp(mlir::Operation *op, mlir::Value by);
+
 /// Does so wherever a pattern replaces an operation.
 class KeepModelTensors : public mlir::RewriterBase::Listener {
 public:

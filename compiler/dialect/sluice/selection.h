@@ -1,0 +1,55 @@
+// Slices by what they select, and the types of values with other extents.
+#pragma once
+
+#include "compiler/dialect/sluice/operations.h"
+
+namespace sluice::ir {
+
+/// Returns the type with another shape and the same element type. `dim` is its data dimension;
+/// without `dim` it has none.
+mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape,
+                                 std::optional<int64_t> dim);
+
+/// Gives a value that was just built a data dimension, and returns it; without `dim` it has none.
+mlir::Value withDim(mlir::Value value, std::optional<int64_t> dim);
+
+/// What a slice selects along each axis of a tensor. The step of a single element is 1.
+struct Selection {
+  using Extents = space::Extents;
+
+  /// Selects all elements of a shape.
+  explicit Selection(space::ExtentsRef shape)
+      : starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1), from(shape) {}
+  explicit Selection(SliceOp op);
+
+  Extents starts, sizes, steps;
+  Extents from; ///< shape of the tensor
+
+  [[nodiscard]] size_t rank() const { return starts.size(); }
+  [[nodiscard]] int64_t last(size_t axis) const {
+    return starts[axis] + (sizes[axis] - 1) * steps[axis];
+  }
+  [[nodiscard]] bool isWhole(size_t axis) const {
+    return sizes[axis] == from[axis] && steps[axis] == 1;
+  }
+  void take(size_t axis, int64_t start, int64_t size, int64_t step) {
+    starts[axis] = start;
+    sizes[axis] = size;
+    steps[axis] = step;
+  }
+  bool operator==(const Selection &) const = default;
+  /// Returns the slice of a tensor.
+  mlir::Value of(mlir::OpBuilder &builder, mlir::Location where, mlir::Value input) const;
+};
+
+/// Returns a slice of `input` along one axis, as sliced().
+mlir::Value slicedAlong(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
+                        size_t axis, int64_t start, int64_t size, int64_t step = 1);
+
+/// Returns a slice of `input` with the same data dimension, or `input` itself if the slice would
+/// contain all elements in order.
+mlir::Value sliced(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
+                   llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
+                   llvm::ArrayRef<int64_t> steps);
+
+} // namespace sluice::ir

@@ -1,0 +1,24 @@
+// Erases operations whose results nothing reads.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace sluice::ir {
+
+/// Erases those of some operations that nothing reads, and those that only they have read.
+inline void eraseUnread(llvm::ArrayRef<mlir::Operation *> operations) {
+  llvm::SetVector<mlir::Operation *> pending(operations.begin(), operations.end());
+  while (!pending.empty()) {
+    mlir::Operation *op = pending.pop_back_val();
+    if (!mlir::isOpTriviallyDead(op))
+      continue;
+    for (const mlir::Value operand : op->getOperands())
+      if (mlir::Operation *maker = operand.getDefiningOp())
+        pending.insert(maker);
+    op->erase();
+  }
+}
+
+} // namespace sluice::ir
