@@ -14,6 +14,8 @@ bitstreams where it fits the part.
 --jobs     how many placements run at the same time (the number of cores)
 --sizes    synthesises only: cells as the synthesis counts them, and the estimate of the longest path
 --output   folder for the bitstreams (build/fpga)
+--nextpnr  a nextpnr-ecp5 of the system instead of the one from PyPI: two to three times as fast, other clocks
+--minutes  how long one placement may take (120)
 --json     writes the figures to a file
 --store    writes the figures to hw/fpga_figures.json
 --check    compares with hw/fpga_figures.json: a clock that is more than a tenth lower, a number of cells
@@ -46,6 +48,7 @@ CELLS = {"TRELLIS_COMB": "sites", "TRELLIS_FF": "flip-flops", "MULT18X18D": "mul
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 import path_delay  # noqa: E402
+import prepare_netlist  # noqa: E402
 import rtl_modules  # noqa: E402
 
 
@@ -83,10 +86,14 @@ def read_target(name):
     return {**{one["name"]: one["value"] for one in latencies if "least" in one}, **target, **target.get("stages", {})}
 
 
-def run(command, folder, log):
-    """Runs a tool; returns nothing, raises Failure with the last error that it printed."""
+def run(command, folder, log, minutes=None):
+    """Runs a tool; returns nothing, raises Failure with the last error that it printed, or if it takes too long."""
     with open(os.path.join(folder, log), "w", encoding="utf-8") as file:
-        code = subprocess.run(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
+        try:
+            code = subprocess.run(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, check=False,
+                                  timeout=minutes and 60 * minutes).returncode
+        except subprocess.TimeoutExpired as expired:
+            raise Failure(f"{os.path.basename(command[0])}: not finished after {minutes:g} minutes") from expired
     if code != 0:
         with open(os.path.join(folder, log), encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
@@ -150,6 +157,8 @@ class Unit:
         self.folder = os.path.join(folder, re.sub(r"\W", "_", self.name))
         os.makedirs(self.folder)
         self.frame_flops = 0
+        self.placed = "netlist.json"  # what nextpnr reads
+        self.free_sites = 0
 
     def synthesise(self, isa_pkg):
         """Synthesises the unit; returns the cells that yosys counts."""
@@ -187,18 +196,31 @@ class Unit:
             file.write("\n".join(commands) + "\n")
         run([tool("yosys"), "-q", "-s", name + ".ys"], self.folder, name + ".log")
 
-    def place(self, part, seed, bitstream=None):
+    def is_machine(self):
+        return self.module == "sluice_top"
+
+    def prepare(self, part):
+        """Prepares the netlist of a machine; the wires of a unit are short enough as they are."""
+        if self.is_machine() and self.is_flat():
+            self.placed = "prepared.json"
+            self.free_sites = prepare_netlist.prepare(
+                os.path.join(self.folder, "netlist.json"), os.path.join(self.folder, self.placed), "frame",
+                part["rows beside RAMs and multipliers"], part["columns"])
+
+    def place(self, part, seed, args, bitstream=None):
         """Places and routes; returns {"mhz", "cells", "path"} of one seed."""
-        command = [tool("nextpnr-ecp5"), "--" + part["device"], "--package", part["package"], "--speed",
-                   str(part["grade"]), "--json", "netlist.json", "--report", f"report{seed}.json", "--seed", str(seed),
+        command = [args.nextpnr or tool("nextpnr-ecp5"), "--" + part["device"], "--package", part["package"], "--speed",
+                   str(part["grade"]), "--json", self.placed, "--report", f"report{seed}.json", "--seed", str(seed),
                    "--freq", "150", "--timing-allow-fail", "--lpf-allow-unconstrained", "-q"]
-        if bitstream:
-            command += ["--textcfg", f"config{seed}.txt"]
-        run(command, self.folder, f"place{seed}.log")
+        if self.is_machine():
+            # The other router does not come to an end on a whole machine.
+            command += ["--router", "router2", "--textcfg", f"config{seed}.txt"]
+        run(command, self.folder, f"place{seed}.log", args.minutes)
         with open(os.path.join(self.folder, f"report{seed}.json"), encoding="utf-8") as file:
             report = json.load(file)
         cells = {ours: report["utilization"].get(theirs, {"used": 0})["used"] for theirs, ours in CELLS.items()}
         cells["flip-flops"] -= self.frame_flops
+        cells["sites"] -= self.free_sites
         if bitstream:
             run([tool("ecppack"), f"config{seed}.txt", bitstream], self.folder, f"pack{seed}.log")
         paths = [path for path in report["critical_paths"] if path["from"] == path["to"] != "<async>"]
@@ -398,6 +420,8 @@ def arguments(config):
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--output", default=os.path.join(ROOT, "build", "fpga"))
+    parser.add_argument("--nextpnr", metavar="PROGRAM")
+    parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--json")
     parser.add_argument("--store", action="store_true")
     parser.add_argument("--check", action="store_true")
@@ -437,7 +461,6 @@ def measure(unit, args, part, isa_pkg, progress, pool, netlists):
     """Returns the figures of a unit."""
     count = unit.synthesise(isa_pkg)
     progress.show(f"{unit.name} synthesised")
-    machine = unit.module == "sluice_top"
     for kind, used in count.items():
         if used > part[kind] and not args.sizes:
             raise Failure(f"does not fit: {used:,} {kind}, {part['name']} has {part[kind]:,}")
@@ -450,14 +473,24 @@ def measure(unit, args, part, isa_pkg, progress, pool, netlists):
     if args.sizes:
         return {"what": unit.what, "params": unit.params, "cells": count, "synthesis": count} | estimate
 
+    unit.prepare(part)
+
     def place(seed):
-        bitstream = None
-        if machine:
-            bitstream = os.path.join(args.output, f"{unit.name}-seed{seed}.bit")
-        one = unit.place(part, seed, bitstream)
+        bitstream = os.path.join(args.output, f"{unit.name}-seed{seed}.bit") if unit.is_machine() else None
+        try:
+            one = unit.place(part, seed, args, bitstream)
+        except Failure as failure:
+            progress.show(f"{unit.name} from seed {seed}: {failure}")
+            return Failure(f"seed {seed}: {failure}")
         progress.show(f"{unit.name} placed from seed {seed}: {one['mhz']:.1f} MHz")
         return one
-    figures = summary(unit, list(pool.map(place, range(1, args.seeds + 1))))
+    runs = list(pool.map(place, range(1, args.seeds + 1)))
+    routed = [one for one in runs if not isinstance(one, Failure)]
+    if not routed:
+        raise runs[0]
+    figures = summary(unit, routed)
+    if len(routed) < len(runs):
+        figures["not routed"] = [str(one) for one in runs if isinstance(one, Failure)]
     figures["synthesis"] = count
     return figures | estimate
 
@@ -498,6 +531,9 @@ def main():
             path = figures.get("path", figures.get("estimate"))
             if path:
                 print(f"{'':<16} {path_text(path)}", flush=True)
+            for reason in figures.get("not routed", []):
+                print(f"{'':<16} {reason}", flush=True)
+                failed |= not unit.is_machine()
             if args.check:
                 worse += compare(unit.name, figures, {**stored["units"], **stored.get("machines", {})})
     if args.fit:
