@@ -12,8 +12,8 @@ import json
 import math
 from collections import defaultdict
 
-# Sinks that a driver keeps: of the inputs of logic, and of the controls of registers and RAMs. Two registers of a site
-# share their controls, so one wire reaches more of them.
+# How many sinks a driver may have: inputs of logic, and controls of registers and RAMs. The two registers of a slice share
+# their controls, so one wire reaches more of them.
 MOST_LOGIC, MOST_CONTROLS = 24, 64
 CONTROLS = {"CE", "LSR", "CEA", "CEB", "OCEA", "OCEB", "RSTA", "RSTB", "WRE", "WAD", "RAD"}
 COPIED = {"LUT4", "TRELLIS_FF"}

@@ -7,7 +7,8 @@
 
 namespace sluice::ir {
 
-/// Erases those of some operations that nothing reads, and those that only they have read.
+/// Erases the given operations that nothing reads, and then every operation that only erased ones
+/// have read.
 inline void eraseUnread(llvm::ArrayRef<mlir::Operation *> operations) {
   llvm::SetVector<mlir::Operation *> pending(operations.begin(), operations.end());
   while (!pending.empty()) {

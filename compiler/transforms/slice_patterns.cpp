@@ -19,9 +19,9 @@ OperandParts::OperandParts(IndexSpaceInterface op) : space(op.indexSpace()), op(
 
 bool OperandParts::take(size_t axis, const Selection &taken) {
   const auto loop = space.results.front().loopAlong(axis);
+  if (!loop)
+    return false;
   for (auto [operand, part] : llvm::zip_equal(space.operands, parts)) {
-    if (!loop)
-      return false;
     if (!operand.moves(*loop))
       continue;
     const auto along = operand.axisAlong(*loop);

@@ -32,8 +32,9 @@ public:
 
   const space::IndexSpace space;
 
-  /// Selects along one axis of the result, by what the operands have along the loop of this axis.
-  /// Returns false if there is no such loop, or not along one axis alone.
+  /// Selects along one axis of the result: each operand is selected along its axis of the same
+  /// loop. Returns false if the axis has no loop, or an operand does not follow the loop along one
+  /// axis.
   bool take(size_t axis, const Selection &taken);
 
   /// Builds the operation on these parts, with a result of this type.

@@ -102,7 +102,7 @@ class Sluice_Reshaping<string mnemonic, list<string> layoutMethods>
   }];
 }
 
-/// What views have in common that are defined by numbers for each axis, in lists with these names:
+/// A view that is defined by numbers for each axis. `lists` names the attributes that hold them;
 /// `infer` is the function of shapes.h, `function` that of compiler/reference.
 class Sluice_ByAxis<string infer, string function, list<string> lists> {
   list<string> values = !foreach(
