@@ -187,6 +187,26 @@ class Memories(Refusal):
              help: use a target with more preload rows or more cores
             """, layers(8, 64))
 
+    def test_sums_of_a_state(self):
+        """Counted before anything is lowered."""
+        numbers = np.random.default_rng(1)
+        constants = [models.constant("W", numbers.standard_normal((64, 64, 16)).astype(np.float32)),
+                     *(models.constant(name, np.array(value, np.int64)) for name, value in (("last", [2]), ("begin", [1]), ("end", [16])))]
+        nodes = [helper.make_node("Unsqueeze", ["x", "last"], ["newest"]),
+                 helper.make_node("Concat", ["s", "newest"], ["all"], axis=2),
+                 helper.make_node("Slice", ["all", "begin", "end", "last"], ["next"]),
+                 helper.make_node("Conv", ["all", "W"], ["y"], name="conv")]
+        self.compile_refused(TOO_BIG, """
+            error[E0404]: the model does not fit c2b8: its sums need at least 960 preload rows, 448 more than the 512 of all cores
+              --> m.onnx
+             note: node 3 'conv' (Conv) needs at least 960 preload rows
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "preload_rows": 512 or more instead of 256 in a target file
+             help: use a target with more preload rows or more cores
+            """, models.model(nodes, [models.tensor("x", 1, 64), models.tensor("s", 1, 64, 15)],
+                              [models.tensor("y", 1, 64, 1), models.tensor("next", 1, 64, 15)], constants),
+                             flags=["--state", "s=next", "--data-dim", "x=0", "--fit-seconds", "0"])
+
     def test_tables(self):
         self.too_small("tables", 1, """
             error[E0405]: the model does not fit small: core 0 needs 3 function tables, 2 more than its 1

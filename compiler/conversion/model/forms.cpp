@@ -21,6 +21,7 @@
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/row_bound.h"
 #include "compiler/conversion/rows/short_chains.h"
+#include "compiler/conversion/rows/sum_bound.h"
 #include "compiler/conversion/rows/weight_bound.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/support/lack.h"
@@ -101,8 +102,9 @@ public:
       : module(module), geometry(geometry), model(model) {}
 
   ModelForms run(bool onlyLoops) {
-    if (Problems lacking = lackingWeights(); !lacking.empty())
-      return {{}, {}, std::move(lacking), {}};
+    for (Problems lacks : {lackingWeights(), lackingSums()})
+      if (!lacks.empty())
+        return {{}, {}, std::move(lacks), {}};
     std::vector<std::string> loopNotes, plainNotes;
     rows::IntegerDifferences differences;
     findNumbers();
@@ -188,6 +190,26 @@ private:
     return {plan::leastProblem(geometry, {"weight blocks", "its weights", bound.blocks,
                                           uint64_t{geometry.cores} * geometry.weightBlocks,
                                           std::move(largest)})};
+  }
+
+  /// The problem of a model whose sums of states have no room whatever its form.
+  Problems lackingSums() {
+    const uint64_t available = uint64_t{geometry.cores} * geometry.preloadRows;
+    const auto lacks = [&](func::FuncOp main) {
+      const rows::SumBound bound = rows::sumBound(main, geometry.lanes);
+      return bound.rows > available && bound.products >= kAlwaysLowered ? std::optional(bound)
+                                                                        : std::nullopt;
+    };
+    const auto bound = lacks(mainOf(module));
+    if (!bound || !llvm::all_of(withLateFactors(),
+                                [&](const auto &sunk) { return lacks(mainOf(*sunk)).has_value(); }))
+      return {};
+    return {plan::leastProblem(
+        geometry, {"preload rows",
+                   "its sums",
+                   bound->rows,
+                   available,
+                   {{{bound->node.index, bound->node.name, bound->node.op}, bound->rows}}})};
   }
 
   /// What is known of the numbers of a quantised network.
