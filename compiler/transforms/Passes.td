@@ -205,17 +205,12 @@ def SimplifyViews : Pass<"sluice-simplify-views", "::mlir::func::FuncOp"> {
     interleaved again. The pass does not move lanes before an operation of several operands that
     would move them once. A slice of the features of a product becomes a slice of its weights.
 
-    With `phases`, a dilated or strided window becomes dense windows over the phases of its axis,
-    interleaved. A product of an interleaving becomes an interleaving of products.
-
-    The pass terminates because every pattern makes progress: it leaves fewer operations, a slice
-    nearer to the arguments, fewer axes with dilated or strided windows, or a product before an
-    interleaving instead of after it.
+    The pass terminates because every pattern makes progress: it leaves fewer operations, or a slice
+    nearer to the arguments.
   }];
   let options = [
     ListOption<"only", "only", "std::string", "labels of the patterns to apply (default: all)">,
-    ListOption<"without", "without", "std::string", "labels of patterns to skip">,
-    Option<"phases", "phases", "bool", "false", "also split windows by phases">
+    ListOption<"without", "without", "std::string", "labels of patterns to skip">
   ];
 }
 

@@ -18,7 +18,7 @@ namespace sluice::ir {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/passes.h.inc"
 
-/// Returns the labels of the patterns that `sluice-simplify-views` applies without `phases`.
+/// Returns the labels of the patterns of `sluice-simplify-views`.
 std::vector<std::string> viewRewrites(mlir::MLIRContext &context);
 
 /// Attribute of a function that `sluice-split-choices` has changed.

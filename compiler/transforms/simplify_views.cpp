@@ -13,19 +13,20 @@ namespace sluice::ir {
 
 namespace {
 
+RewritePatternSet patternsOf(MLIRContext &context) {
+  RewritePatternSet patterns(&context);
+  addSlicePatterns(patterns);
+  addMergePatterns(patterns);
+  return patterns;
+}
+
 struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
   using SimplifyViewsBase::SimplifyViewsBase;
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    RewritePatternSet patterns(&getContext());
-    addSlicePatterns(patterns);
-    addProductPatterns(patterns);
-    addMergePatterns(patterns);
-    if (phases)
-      addPhasePatterns(patterns);
-    const FrozenRewritePatternSet chosen(std::move(patterns), without, only);
+    const FrozenRewritePatternSet chosen(patternsOf(getContext()), without, only);
     KeepModelTensors names;
     GreedyRewriteConfig config;
     config.listener = &names;
@@ -38,11 +39,8 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
 } // namespace
 
 std::vector<std::string> viewRewrites(MLIRContext &context) {
-  RewritePatternSet patterns(&context);
-  addSlicePatterns(patterns);
-  addProductPatterns(patterns);
-  addMergePatterns(patterns);
   std::vector<std::string> labels;
+  const RewritePatternSet patterns = patternsOf(context);
   for (const auto &pattern : patterns.getNativePatterns())
     for (const StringRef label : pattern->getDebugLabels())
       labels.push_back(label.str());

@@ -316,6 +316,43 @@ struct SliceOfReduce : SliceOfLoops<ReduceOp> {
   }
 };
 
+/// slice(x * w) of some features is x * slice(w), where nobody else reads the product: what nobody
+/// reads is not multiplied, and along the lanes nothing is moved. What it takes along other axes is
+/// taken behind the product.
+struct SliceOfProduct : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp slice, PatternRewriter &rewriter) const override {
+    auto product = slice.getInput().getDefiningOp<IndexSpaceInterface>();
+    if (!product || !slice.getInput().hasOneUse() || product->getNumOperands() != 2 ||
+        product.indexSpace().work != space::Work::Product)
+      return failure();
+    const unsigned weights = product->getOperand(1).getDefiningOp<ConstantOp>() ? 1 : 0;
+    if (!product->getOperand(weights).getDefiningOp<ConstantOp>() ||
+        product->getOperand(1 - weights).getDefiningOp<ConstantOp>())
+      return failure();
+    OperandParts parts(product);
+    const Selection taken(slice);
+    Selection left(taken);
+    Extents shape(taken.from);
+    for (const size_t axis : llvm::seq(taken.rank())) {
+      const auto loop = parts.space.results.front().loopAlong(axis);
+      if (taken.isWhole(axis) || !loop || parts.space.operands[1 - weights].moves(*loop) ||
+          !parts.take(axis, taken))
+        continue;
+      shape[axis] = taken.sizes[axis];
+      left.take(axis, 0, shape[axis], 1);
+    }
+    if (shape == taken.from)
+      return failure();
+    const Location where = fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()});
+    Operation *smaller = parts.compute(
+        rewriter, where, withShape(typeOf(slice.getInput()), shape, dataDim(slice.getInput())));
+    rewriter.replaceOp(slice, left.of(rewriter, where, smaller->getResult(0)));
+    return success();
+  }
+};
+
 } // namespace
 
 void addSlicePatterns(RewritePatternSet &patterns) {
@@ -331,6 +368,7 @@ void addSlicePatterns(RewritePatternSet &patterns) {
   patterns.addWithLabel<SliceOfInterleave>({"slice-of-interleave"}, context);
   patterns.addWithLabel<SliceOfMap>({"slice-of-map"}, context);
   patterns.addWithLabel<SliceOfReduce>({"slice-of-reduce"}, context);
+  patterns.addWithLabel<SliceOfProduct>({"slice-of-product"}, context);
 }
 
 } // namespace sluice::ir

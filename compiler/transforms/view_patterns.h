@@ -9,21 +9,13 @@
 namespace sluice::ir {
 
 /// Adds patterns that move slices towards the inputs: through concats, pads, broadcasts,
-/// transposes, reversals, maps and reductions. Elements that the slice drops are then never
-/// computed.
+/// transposes, reversals, maps and reductions, and to the weights of products. Elements that the slice
+/// drops are then never computed.
 void addSlicePatterns(mlir::RewritePatternSet &patterns);
 
 /// Adds patterns that merge several views into one: concats of adjacent slices, concats of concats,
 /// pads of pads, broadcasts of broadcasts, phases that are interleaved again.
 void addMergePatterns(mlir::RewritePatternSet &patterns);
-
-/// Adds the pattern that replaces a slice of the features of a product by a slice of its weights.
-void addProductPatterns(mlir::RewritePatternSet &patterns);
-
-/// Adds patterns that turn dilated and strided windows into dense windows over the phases of an
-/// axis, interleaved. The pass applies them only with `phases`, because their benefit depends on
-/// the readers of the window.
-void addPhasePatterns(mlir::RewritePatternSet &patterns);
 
 /// The elements that an operation reads of its operands to compute some of its result.
 class OperandParts {

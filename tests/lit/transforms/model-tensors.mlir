@@ -2,7 +2,6 @@
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-sink-factors))" | FileCheck %s --check-prefix=SINK
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-slices-before-products))" | FileCheck %s --check-prefix=LINES
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views))" | FileCheck %s --check-prefix=VIEWS
-// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=product-of-interleave phases}))" | FileCheck %s --check-prefix=TURNS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-maps-before-views))" | FileCheck %s --check-prefix=BEFORE
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-fuse-maps))" | FileCheck %s --check-prefix=FUSE
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-hoist-scalars))" | FileCheck %s --check-prefix=HOIST
@@ -121,16 +120,4 @@ func.func @divide(%x: tensor<8xf32>, %s: tensor<1xf32>) -> tensor<8xf32> {
 func.func @sum(%x: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2xbf16, #sluice<[2!]>> {
   %y = sluice.reduce logsumexp %x axes [1] {sluice.tensor = "l"} : (tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2xbf16, #sluice<[2!]>>
   return %y : tensor<2xbf16, #sluice<[2!]>>
-}
-
-// The products of both parts are in the interleaved one.
-// TURNS-LABEL: func.func @turns(
-// TURNS: sluice.matmul %{{[^ ]*}}, %{{[^ ]*}} :
-// TURNS: sluice.matmul %{{[^ ]*}}, %{{[^ ]*}} :
-// TURNS: sluice.interleave %{{.*}} axis 0 {sluice.tensor = "product"}
-func.func @turns(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> tensor<6x5xf32> {
-  %w = sluice.constant dense<1.0> : tensor<4x5xf32>
-  %0 = sluice.interleave %x, %y axis 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
-  %1 = sluice.matmul %0, %w {sluice.tensor = "product"} : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
-  return %1 : tensor<6x5xf32>
 }

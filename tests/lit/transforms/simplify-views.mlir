@@ -11,13 +11,8 @@
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-repeat}))" | FileCheck %s --check-prefix=REPEAT
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-interleave}))" | FileCheck %s --check-prefix=TURNS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-product}))" | FileCheck %s --check-prefix=FEATURES
-// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=dilated-window phases}))" | FileCheck %s --check-prefix=DILATED
-// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=strided-window phases}))" | FileCheck %s --check-prefix=STRIDED
-// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=product-of-interleave phases}))" | FileCheck %s --check-prefix=PRODUCTS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-concat}))" | FileCheck %s --check-prefix=CONCATS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-slices}))" | FileCheck %s --check-prefix=SLICES
-// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=interleaved-phases}))" | FileCheck %s --check-prefix=PHASES
-// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=interleave-of-phases}))" | FileCheck %s --check-prefix=WHOLE
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-rotation}))" | FileCheck %s --check-prefix=ROTATION
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=pad-of-pad}))" | FileCheck %s --check-prefix=PADS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=broadcast-of-broadcast}))" | FileCheck %s --check-prefix=BROADCASTS
@@ -338,47 +333,4 @@ func.func @features(%x: tensor<6x4xbf16, #sluice<[6 4!]>>)
   %2 = sluice.matmul %x, %w : (tensor<6x4xbf16, #sluice<[6 4!]>>, tensor<4x5xf32>) -> tensor<6x5xbf16, #sluice<[6 5!]>>
   %3 = sluice.slice %2 starts [0, 2] sizes [6, 1] steps [1, 1] : (tensor<6x5xbf16, #sluice<[6 5!]>>) -> tensor<6x1xbf16, #sluice<[6 1!]>>
   return %1, %2, %3 : tensor<2x2xbf16, #sluice<[2 2!]>>, tensor<6x5xbf16, #sluice<[6 5!]>>, tensor<6x1xbf16, #sluice<[6 1!]>>
-}
-
-// Elements two apart, from one outside on: at odd positions those of the even phase.
-// DILATED-LABEL: func.func @dilated(
-// DILATED-SAME: %[[X:.*]]: tensor<3x9xf32>
-// DILATED-DAG: %[[O:.*]] = sluice.slice %[[X]] starts [0, 1] sizes [3, 4] steps [1, 2]
-// DILATED-DAG: %[[A:.*]] = sluice.window %[[O]] axes [1] sizes [3] counts [3] starts [-1] strides [1] dilations [1] value 1.000000e+00 : (tensor<3x4xf32>) -> tensor<3x3x3xf32>
-// DILATED-DAG: %[[E:.*]] = sluice.slice %[[X]] starts [0, 0] sizes [3, 5] steps [1, 2]
-// DILATED-DAG: %[[B:.*]] = sluice.window %[[E]] axes [1] sizes [3] counts [3] starts [0] strides [1] dilations [1] value 1.000000e+00 : (tensor<3x5xf32>) -> tensor<3x3x3xf32>
-// DILATED-DAG: %[[I:.*]] = sluice.interleave %[[A]], %[[B]] axis 1 : (tensor<3x3x3xf32>, tensor<3x3x3xf32>) -> tensor<3x6x3xf32>
-// DILATED: return %[[I]]
-func.func @dilated(%x: tensor<3x9xf32>) -> tensor<3x6x3xf32> {
-  %0 = sluice.window %x axes [1] sizes [3] counts [6] starts [-1] strides [1] dilations [2] value 1.0 : (tensor<3x9xf32>) -> tensor<3x6x3xf32>
-  return %0 : tensor<3x6x3xf32>
-}
-
-// In steps of two: even elements of the window are of the odd phase. Along the lanes it stays.
-// STRIDED-LABEL: func.func @strided(
-// STRIDED-SAME: %[[X:.*]]: tensor<3x9xf32>
-// STRIDED-DAG: %[[O:.*]] = sluice.slice %[[X]] starts [0, 1] sizes [3, 4] steps [1, 2]
-// STRIDED-DAG: %[[A:.*]] = sluice.window %[[O]] axes [1] sizes [2] counts [3] starts [-1] strides [1] dilations [1] value 0.000000e+00 : (tensor<3x4xf32>) -> tensor<3x3x2xf32>
-// STRIDED-DAG: %[[E:.*]] = sluice.slice %[[X]] starts [0, 0] sizes [3, 5] steps [1, 2]
-// STRIDED-DAG: %[[B:.*]] = sluice.window %[[E]] axes [1] sizes [2] counts [3] starts [0] strides [1] dilations [1] value 0.000000e+00 : (tensor<3x5xf32>) -> tensor<3x3x2xf32>
-// STRIDED-DAG: %[[I:.*]] = sluice.interleave %[[A]], %[[B]] axis 2 : (tensor<3x3x2xf32>, tensor<3x3x2xf32>) -> tensor<3x3x4xf32>
-// STRIDED-DAG: %[[L:.*]] = sluice.window {{.*}} strides [2]
-// STRIDED: return %[[I]], %[[L]]
-func.func @strided(%x: tensor<3x9xf32>, %y: tensor<3x9xbf16, #sluice<[3 9!]>>) -> (tensor<3x3x4xf32>, tensor<3x3x4xbf16, #sluice<[3 3! 4]>>) {
-  %0 = sluice.window %x axes [1] sizes [4] counts [3] starts [-1] strides [2] dilations [1] value 0.0 : (tensor<3x9xf32>) -> tensor<3x3x4xf32>
-  %1 = sluice.window %y axes [1] sizes [4] counts [3] starts [-1] strides [2] dilations [1] value 0.0 : (tensor<3x9xbf16, #sluice<[3 9!]>>) -> tensor<3x3x4xbf16, #sluice<[3 3! 4]>>
-  return %0, %1 : tensor<3x3x4xf32>, tensor<3x3x4xbf16, #sluice<[3 3! 4]>>
-}
-
-// PRODUCTS-LABEL: func.func @products(
-// PRODUCTS-SAME: %[[X:.*]]: tensor<3x4xf32>, %[[Y:.*]]: tensor<3x4xf32>
-// PRODUCTS-DAG: %[[A:.*]] = sluice.matmul %[[X]], %[[W:.*]] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
-// PRODUCTS-DAG: %[[B:.*]] = sluice.matmul %[[Y]], %[[W]] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
-// PRODUCTS-DAG: %[[I:.*]] = sluice.interleave %[[A]], %[[B]] axis 0 : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<6x5xf32>
-// PRODUCTS: return %[[I]]
-func.func @products(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> tensor<6x5xf32> {
-  %w = sluice.constant dense<1.0> : tensor<4x5xf32>
-  %0 = sluice.interleave %x, %y axis 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
-  %1 = sluice.matmul %0, %w : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
-  return %1 : tensor<6x5xf32>
 }
