@@ -103,22 +103,6 @@ Piece loopsOver(ExtentsRef result, size_t operandRank) {
   return piece;
 }
 
-std::vector<Piece> product(llvm::ArrayRef<Parts> factors) {
-  std::vector<Piece> pieces(factors.front().begin(), factors.front().end());
-  for (const Parts &parts : factors.drop_front()) {
-    std::vector<Piece> more;
-    for (const Piece &piece : pieces)
-      for (const Piece &part : parts) {
-        more.push_back(piece);
-        add(more.back().from, part.from);
-        add(more.back().to, part.to);
-        more.back().loops.append(part.loops);
-      }
-    pieces = std::move(more);
-  }
-  return pieces;
-}
-
 std::vector<Source> sourcesOf(const Pieces &view) {
   const int64_t size = wholeOf(view.result).size();
   std::vector<Source> sources(static_cast<size_t>(size));
@@ -144,6 +128,39 @@ Source sourceOf(const Pieces &view, ExtentsRef index) {
     return {piece.operand, addressing::rowMajorPosition(from, shape)};
   }
   return {};
+}
+
+std::optional<Selected> selectedFrom(const Pieces &view, ExtentsRef starts, ExtentsRef sizes,
+                                     ExtentsRef steps) {
+  Selected found{0, {}, Extents(steps)};
+  const auto piece = llvm::find_if(
+      view.pieces, [&](const Piece &one) { return finds(one, starts, found.starts); });
+  const auto isAlongOne = [](const Piece::Loop &loop) {
+    return llvm::count_if(loop.to, [](int64_t step) { return step != 0; }) <= 1;
+  };
+  if (piece == view.pieces.end() || found.starts.size() != starts.size() ||
+      !llvm::all_of(piece->loops, isAlongOne))
+    return std::nullopt;
+  found.operand = piece->operand;
+  Extents last(found.starts);
+  // What the loops along one axis add does not depend on the indices along others.
+  for (const size_t axis : llvm::seq(starts.size())) {
+    Extents index(starts), expected(found.starts), from;
+    for (int64_t i = 1; i < sizes[axis]; ++i) {
+      index[axis] += steps[axis];
+      if (!finds(*piece, index, from))
+        return std::nullopt;
+      if (i == 1)
+        found.steps[axis] = from[axis] - found.starts[axis];
+      expected[axis] += found.steps[axis];
+      if (found.steps[axis] == 0 || from != expected)
+        return std::nullopt;
+    }
+    last[axis] = expected[axis];
+  }
+  const ExtentsRef shape = view.operands[found.operand];
+  return isInside(found.starts, shape) && isInside(last, shape) ? std::optional(std::move(found))
+                                                                : std::nullopt;
 }
 
 AffineMap mapOf(const Piece &piece, bool ofResult, MLIRContext *context) {

@@ -45,13 +45,6 @@ bool leaves(const Pieces &view, const Piece &piece);
 /// Returns a piece with a loop along each axis of a result. No loop moves along the operand.
 Piece loopsOver(ExtentsRef result, size_t operandRank);
 
-/// How some axes of an operand and of a result belong together, apart from all other axes.
-using Parts = std::vector<Piece>;
-
-/// Returns the pieces that consist of one part of every factor: the loops of all, and the sum of
-/// their indices. A view that treats axes independently is such a product.
-std::vector<Piece> product(llvm::ArrayRef<Parts> factors);
-
 /// Returns the pieces of a reshape. Neighbouring axes whose extents have common factors, as [4 6]
 /// and [2 12], are loops over these factors. Other axes, as [4 6] and [3 8], have a piece for each
 /// run of elements that no border of an axis divides.
@@ -81,6 +74,18 @@ std::vector<Source> sourcesOf(const Pieces &view);
 
 /// Returns the source of the element of the result at `index`.
 Source sourceOf(const Pieces &view, ExtentsRef index);
+
+/// Elements of one operand: along axis i those at start[i], start[i] + step[i], and so on.
+struct Selected {
+  unsigned operand = 0;
+  Extents starts, steps;
+};
+
+/// Returns the elements of an operand that the elements of the result at `starts`, `sizes` of them
+/// with distances `steps`, come from. Returns nothing if these are not in one piece, or if an axis
+/// of them is not the same axis of the operand.
+std::optional<Selected> selectedFrom(const Pieces &view, ExtentsRef starts, ExtentsRef sizes,
+                                     ExtentsRef steps);
 
 /// Returns a box of elements of an operand that the elements `needed` of the result certainly read
 /// by this piece; nothing if no box is known.

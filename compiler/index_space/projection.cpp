@@ -160,10 +160,6 @@ Region regionOf(const Projection &projection, const Region &block) {
   return box;
 }
 
-Region overlap(const Projection &projection, const Region &block, unsigned loop) {
-  return intersection(regionOf(projection, block), regionOf(projection, next(block, loop)));
-}
-
 Runs indicesAlong(const Projection &projection, unsigned axis, const Region &block) {
   // Loops by the length of their steps; what is still to be added reaches from
   // `low` to `high`.

@@ -77,10 +77,6 @@ Extents delta(const Projection &projection, unsigned loop);
 /// step is longer than the region.
 Region regionOf(const Projection &projection, const Region &block);
 
-/// Returns the box that a block shares with the next block along a loop. This is the whole region
-/// if the loop does not move it, a part of it for overlapping windows, otherwise an empty box.
-Region overlap(const Projection &projection, const Region &block, unsigned loop);
-
 /// The indices first to first + count - 1.
 struct Run {
   int64_t first = 0, count = 0;

@@ -1,5 +1,5 @@
 // The pieces of a reshape.
-#include "compiler/index_space/pieces.h"
+#include "compiler/index_space/points.h"
 
 #include <numeric>
 
@@ -7,6 +7,27 @@
 
 namespace sluice::space {
 namespace {
+
+/// How some axes of both sides belong together, apart from all other axes.
+using Parts = std::vector<Piece>;
+
+/// Returns the pieces that consist of one part of every factor: the loops of all, and the sum of
+/// their indices.
+Parts product(llvm::ArrayRef<Parts> factors) {
+  Parts pieces = factors.front();
+  for (const Parts &parts : factors.drop_front()) {
+    Parts more;
+    for (const Piece &piece : pieces)
+      for (const Piece &part : parts) {
+        more.push_back(piece);
+        space::add(more.back().from, part.from);
+        space::add(more.back().to, part.to);
+        more.back().loops.append(part.loops);
+      }
+    pieces = std::move(more);
+  }
+  return pieces;
+}
 
 /// The axes of one side of a reshape. Axes of extent 1 have no loop.
 struct Side {

@@ -327,10 +327,6 @@ Tensor transpose(const Tensor &input, const Shape &permutation) {
   return read(input, Addressing(input.shape).permuted(permutation));
 }
 
-Tensor reverse(const Tensor &input, const Shape &axes) {
-  return read(input, Addressing(input.shape).reversed(axes));
-}
-
 Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps) {
   return read(input, Addressing(input.shape).sliced(starts, sizes, steps));
 }
@@ -352,13 +348,6 @@ Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis) {
     begin[axis] += input->shape[axis];
   }
   return result;
-}
-
-Tensor rotate(const Tensor &input, const Shape &by) {
-  Addressing view(input.shape);
-  for (size_t axis = 0; axis < by.size(); ++axis)
-    view = view.rotated(axis, by[axis]);
-  return read(input, view);
 }
 
 Tensor tile(const Tensor &input, const Shape &counts) {

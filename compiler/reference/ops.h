@@ -31,7 +31,6 @@ Tensor contract(const Tensor &lhs, const Shape &lhsMap, const Tensor &rhs, const
 
 /// Axis i of the result is axis permutation[i] of the input.
 Tensor transpose(const Tensor &input, const Shape &permutation);
-Tensor reverse(const Tensor &input, const Shape &axes);
 /// Element i along an axis is input element start + i * step.
 Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps);
 /// Same elements in row-major order; also squeeze and unsqueeze.
@@ -39,8 +38,6 @@ Tensor reshape(const Tensor &input, const Shape &shape);
 /// Repeats axes of extent 1; same rank.
 Tensor broadcast(const Tensor &input, const Shape &shape);
 Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis);
-/// Element i along an axis is input element (i + by) mod extent.
-Tensor rotate(const Tensor &input, const Shape &by);
 /// Each axis `counts` times, one behind the other.
 Tensor tile(const Tensor &input, const Shape &counts);
 /// Each element along an axis `counts` times, behind itself.

@@ -46,8 +46,10 @@ double constantOf(mlir::arith::ConstantOp op) {
   return llvm::cast<mlir::IntegerAttr>(op.getValue()).getValue().isZero() ? 0 : 1;
 }
 
-ScalarProgram::ScalarProgram(mlir::Region &body) {
-  mlir::Block &block = body.front();
+ScalarProgram::ScalarProgram(mlir::Region &body)
+    : ScalarProgram(body.front(), body.front().getTerminator()->getOperand(0)) {}
+
+ScalarProgram::ScalarProgram(mlir::Block &block, mlir::Value scalar) {
   llvm::DenseMap<mlir::Value, unsigned> slots;
   for (mlir::Value argument : block.getArguments())
     slots[argument] = inputs++;
@@ -64,7 +66,7 @@ ScalarProgram::ScalarProgram(mlir::Region &body) {
     slots[op.getResult(0)] = inputs + static_cast<unsigned>(steps.size());
     steps.push_back(step);
   }
-  result = slots.at(block.getTerminator()->getOperand(0));
+  result = slots.at(scalar);
 }
 
 double ScalarProgram::operator()(llvm::ArrayRef<double> arguments) const {

@@ -13,6 +13,7 @@
 #include "compiler/reference/function.h"
 
 namespace mlir {
+class Block;
 class Operation;
 class Region;
 namespace arith {
@@ -50,6 +51,8 @@ public:
   /// Decodes a region of one block whose terminator names the result. Every
   /// operation must satisfy isScalarOperation, values are defined in the block.
   explicit ScalarProgram(mlir::Region &body);
+  /// Decodes another scalar of a body instead of its result.
+  ScalarProgram(mlir::Block &body, mlir::Value scalar);
 
   /// The value for one element of each operand. Every operation computes in
   /// double; booleans are 0 and 1.

@@ -198,12 +198,10 @@ def SlicesBeforeProducts : Pass<"sluice-slices-before-products", "::mlir::func::
 def SimplifyViews : Pass<"sluice-simplify-views", "::mlir::func::FuncOp"> {
   let summary = "merge views and move slices towards the inputs";
   let description = [{
-    Slices move towards the arguments: through concats, interleavings, pads, copies, rotations,
-    broadcasts, transposes and reversals, and through maps and reductions without other users. These
-    become one view or none: adjacent slices in a concat, the end of a tensor followed by its
-    beginning, concats of concats, pads of pads, broadcasts of broadcasts, and phases that are
-    interleaved again. The pass does not move lanes before an operation of several operands that
-    would move them once. A slice of the features of a product becomes a slice of its weights.
+    Slices move towards the arguments: through views, and through maps and reductions without other
+    users. Adjacent slices in a concat become one, and so do views of the same view. The pass does not
+    move lanes before an operation of several operands that would move them once. A slice of the
+    features of a product becomes a slice of its weights.
 
     The pass terminates because every pattern makes progress: it leaves fewer operations, or a slice
     nearer to the arguments.

@@ -9,10 +9,6 @@
 
 namespace sluice::ir {
 
-/// Whether a value is known at compile time. After layout, such a value has no data dimension;
-/// before layout, no value has one.
-inline bool isConstant(mlir::Value value) { return !dataDim(value); }
-
 /// The pairs of adjacent axes of all tensors and of adjacent loops of all operations. Pairs that
 /// can only be merged together form a class. A class cannot be merged if an operation treats the
 /// two axes of one of its pairs differently.

@@ -22,8 +22,6 @@ using addressing::elementsOf;
 
 using Extents = llvm::SmallVector<int64_t, 4>;
 
-RankedTensorType typeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
-
 /// Two neighbouring axes of one tensor that are the data dimension of another: heads, and the
 /// features of each.
 struct Split {

@@ -13,20 +13,15 @@ namespace sluice::ir {
 
 namespace {
 
-RewritePatternSet patternsOf(MLIRContext &context) {
-  RewritePatternSet patterns(&context);
-  addSlicePatterns(patterns);
-  addMergePatterns(patterns);
-  return patterns;
-}
-
 struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
   using SimplifyViewsBase::SimplifyViewsBase;
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    const FrozenRewritePatternSet chosen(patternsOf(getContext()), without, only);
+    RewritePatternSet patterns(&getContext());
+    addViewPatterns(patterns);
+    const FrozenRewritePatternSet chosen(std::move(patterns), without, only);
     KeepModelTensors names;
     GreedyRewriteConfig config;
     config.listener = &names;
@@ -40,10 +35,12 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
 
 std::vector<std::string> viewRewrites(MLIRContext &context) {
   std::vector<std::string> labels;
-  const RewritePatternSet patterns = patternsOf(context);
+  RewritePatternSet patterns(&context);
+  addViewPatterns(patterns);
   for (const auto &pattern : patterns.getNativePatterns())
     for (const StringRef label : pattern->getDebugLabels())
-      labels.push_back(label.str());
+      if (!llvm::is_contained(labels, label))
+        labels.push_back(label.str());
   return labels;
 }
 

@@ -1,4 +1,4 @@
-// Slices move up to where their elements come from.
+// Slices move up to where their elements come from, and neighbours become one.
 #include "compiler/transforms/view_patterns.h"
 
 #include "compiler/dialect/sluice/model_tensor.h"
@@ -67,20 +67,28 @@ template <typename Op> struct SliceOf : OpRewritePattern<SliceOp> {
                         PatternRewriter &rewriter) const = 0;
 };
 
-/// The result of an operation that was just built, with its type.
-template <typename Op> Value typed(Op op, RankedTensorType type) {
-  op.getResult().setType(type);
-  return op.getResult();
+/// Whether a slice of a value may take the place of another slice. A constant has no data
+/// dimension.
+bool isOf(Value value, SliceOp slice) {
+  return withShape(typeOf(value), shapeOf(slice.getResult()), dataDim(value)) == slice.getType();
 }
 
-/// Selects the same of every n-th element alone; false if the slice has steps between them.
-bool takeEveryNth(Selection &taken, size_t axis, int64_t n) {
-  if (taken.sizes[axis] != 1 && taken.steps[axis] % n != 0)
-    return false;
-  taken.take(axis, taken.starts[axis] / n, taken.sizes[axis],
-             taken.sizes[axis] == 1 ? 1 : taken.steps[axis] / n);
-  return true;
-}
+/// slice(view(x)) is a slice of x, where what it takes is one: nothing of a border, one copy of
+/// what is repeated, one of the interleaved tensors.
+struct SliceOfView : SliceOf<ViewInterface> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, ViewInterface view, Location where,
+                PatternRewriter &rewriter) const override {
+    const Selection taken(slice);
+    const auto selected =
+        space::selectedFrom(view.pieces(), taken.starts, taken.sizes, taken.steps);
+    if (!selected || !isOf(view->getOperand(selected->operand), slice))
+      return {};
+    return sliced(rewriter, where, view->getOperand(selected->operand), selected->starts,
+                  taken.sizes, selected->steps);
+  }
+};
 
 /// slice(concat(a, b)) is what it takes of a and of b, if that is fewer than there are or less
 /// than all of one.
@@ -108,10 +116,8 @@ struct SliceOfConcat : SliceOf<ConcatOp> {
     }
     if (runs.size() == concat.getInputs().size() && runs.size() > 1)
       return {}; // as many slices as there were operands
-    if (runs.size() == 1 &&
-        withShape(typeOf(concat.getInputs()[runs[0].input]), slice.getType().getShape(),
-                  dataDim(concat.getInputs()[runs[0].input])) != slice.getType())
-      return {}; // a constant, which has no data dimension
+    if (runs.size() == 1 && !isOf(concat.getInputs()[runs[0].input], slice))
+      return {};
     llvm::SmallVector<Value> parts;
     for (const Run &run : runs) {
       Selection part = taken;
@@ -120,29 +126,7 @@ struct SliceOfConcat : SliceOf<ConcatOp> {
     }
     if (parts.size() == 1)
       return parts.front();
-    return typed(rewriter.create<ConcatOp>(where, parts, axis), slice.getType());
-  }
-
-  static RankedTensorType typeOf(Value value) {
-    return llvm::cast<RankedTensorType>(value.getType());
-  }
-};
-
-/// slice(pad(x)) that takes nothing of the border is a slice of x.
-struct SliceOfPad : SliceOf<PadOp> {
-  using SliceOf::SliceOf;
-
-  Value through(SliceOp slice, PadOp pad, Location where,
-                PatternRewriter &rewriter) const override {
-    Selection taken(slice);
-    const auto inner = shapeOf(pad.getInput());
-    for (size_t axis = 0; axis < taken.rank(); ++axis) {
-      taken.starts[axis] -= pad.getLow()[axis];
-      if (std::min(taken.starts[axis], taken.last(axis)) < 0 ||
-          std::max(taken.starts[axis], taken.last(axis)) >= inner[axis])
-        return {};
-    }
-    return taken.of(rewriter, where, pad.getInput());
+    return withDim(rewriter.create<ConcatOp>(where, parts, axis), dataDim(slice.getResult()));
   }
 };
 
@@ -163,110 +147,6 @@ template <typename Op> struct SliceOfLoops : SliceOf<Op> {
   }
 
   virtual bool mayPass(const Selection &, Op) const { return true; }
-};
-
-/// slice(reverse(x)) is a slice of x that runs the other way.
-struct SliceOfReverse : SliceOf<ReverseOp> {
-  using SliceOf::SliceOf;
-
-  Value through(SliceOp slice, ReverseOp reverse, Location where,
-                PatternRewriter &rewriter) const override {
-    Selection taken(slice);
-    for (const int64_t axis : reverse.getAxes()) {
-      taken.starts[axis] = taken.from[axis] - 1 - taken.starts[axis];
-      if (taken.sizes[axis] > 1)
-        taken.steps[axis] = -taken.steps[axis];
-    }
-    return taken.of(rewriter, where, reverse.getInput());
-  }
-};
-
-/// A slice of a view with a number for each axis, which moves the slice alone along axes with the
-/// number `still`. Along other axes the view stays where the slice takes all, and is resolved where
-/// it can be.
-template <typename Op, int64_t still> struct SliceOfAxes : SliceOf<Op> {
-  using SliceOf<Op>::SliceOf;
-
-  Value through(SliceOp slice, Op view, Location where, PatternRewriter &rewriter) const override {
-    Selection taken(slice);
-    Extents numbers(numbersOf(view));
-    const Extents inner(shapeOf(view.getInput()));
-    bool moves = false;
-    for (size_t axis = 0; axis < taken.rank(); ++axis) {
-      const bool isWhole = taken.isWhole(axis);
-      moves |= !isWhole;
-      if (isWhole)
-        taken.sizes[axis] = inner[axis];
-      else if (numbers[axis] != still && !resolve(taken, axis, numbers[axis], inner[axis]))
-        return {};
-      else
-        numbers[axis] = still;
-    }
-    if (!moves)
-      return {};
-    const Value part = taken.of(rewriter, where, view.getInput());
-    if (llvm::all_of(numbers, [](int64_t one) { return one == still; }))
-      return part;
-    return typed(rewriter.create<Op>(where, part, numbers), slice.getType());
-  }
-
-  virtual llvm::ArrayRef<int64_t> numbersOf(Op view) const = 0;
-  /// Takes the same elements of the view's operand; false if there is no such slice.
-  virtual bool resolve(Selection &taken, size_t axis, int64_t number, int64_t inner) const = 0;
-};
-
-/// slice(rotate(x)) is a slice of x where it takes no first element behind a last one; and the
-/// rotation of a slice, along axes that are not rotated.
-struct SliceOfRotate : SliceOfAxes<RotateOp, 0> {
-  using SliceOfAxes::SliceOfAxes;
-
-  llvm::ArrayRef<int64_t> numbersOf(RotateOp rotate) const override { return rotate.getBy(); }
-  bool resolve(Selection &taken, size_t axis, int64_t by, int64_t extent) const override {
-    const int64_t first = taken.starts[axis] + by, last = taken.last(axis) + by;
-    taken.starts[axis] = first % extent;
-    return first / extent == last / extent;
-  }
-};
-
-/// slice(tile(x)) is a slice of x where it takes of one copy; and tiles of a slice, along axes
-/// that are not repeated.
-struct SliceOfTile : SliceOfAxes<TileOp, 1> {
-  using SliceOfAxes::SliceOfAxes;
-
-  llvm::ArrayRef<int64_t> numbersOf(TileOp tile) const override { return tile.getCounts(); }
-  bool resolve(Selection &taken, size_t axis, int64_t, int64_t own) const override {
-    const bool ofOne = taken.starts[axis] / own == taken.last(axis) / own;
-    taken.starts[axis] %= own;
-    return ofOne;
-  }
-};
-
-/// slice(repeat(x)) is a slice of x where it takes one of the copies of an element, always the
-/// same or alone; and a repetition of a slice, along other axes.
-struct SliceOfRepeat : SliceOfAxes<RepeatOp, 1> {
-  using SliceOfAxes::SliceOfAxes;
-
-  llvm::ArrayRef<int64_t> numbersOf(RepeatOp repeat) const override { return repeat.getCounts(); }
-  bool resolve(Selection &taken, size_t axis, int64_t count, int64_t) const override {
-    return takeEveryNth(taken, axis, count);
-  }
-};
-
-/// slice(interleave(a, b)) that takes of one of them is a slice of that one.
-struct SliceOfInterleave : SliceOf<InterleaveOp> {
-  using SliceOf::SliceOf;
-
-  Value through(SliceOp slice, InterleaveOp interleave, Location where,
-                PatternRewriter &rewriter) const override {
-    Selection taken(slice);
-    const size_t axis = interleave.getAxis();
-    const auto turns = static_cast<int64_t>(interleave.getInputs().size());
-    const Value one = interleave.getInputs()[taken.starts[axis] % turns];
-    // A constant has no data dimension.
-    if (dataDim(one) != dataDim(slice.getResult()) || !takeEveryNth(taken, axis, turns))
-      return {};
-    return taken.of(rewriter, where, one);
-  }
 };
 
 /// Whether a slice leaves the lanes as they are: before layout, too, where they are not known.
@@ -319,18 +199,18 @@ struct SliceOfReduce : SliceOfLoops<ReduceOp> {
 /// slice(x * w) of some features is x * slice(w), where nobody else reads the product: what nobody
 /// reads is not multiplied, and along the lanes nothing is moved. What it takes along other axes is
 /// taken behind the product.
-struct SliceOfProduct : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct SliceOfProduct : SliceOf<IndexSpaceInterface> {
+  using SliceOf::SliceOf;
 
-  LogicalResult matchAndRewrite(SliceOp slice, PatternRewriter &rewriter) const override {
-    auto product = slice.getInput().getDefiningOp<IndexSpaceInterface>();
-    if (!product || !slice.getInput().hasOneUse() || product->getNumOperands() != 2 ||
+  Value through(SliceOp slice, IndexSpaceInterface product, Location where,
+                PatternRewriter &rewriter) const override {
+    if (!slice.getInput().hasOneUse() || product->getNumOperands() != 2 ||
         product.indexSpace().work != space::Work::Product)
-      return failure();
+      return {};
     const unsigned weights = product->getOperand(1).getDefiningOp<ConstantOp>() ? 1 : 0;
     if (!product->getOperand(weights).getDefiningOp<ConstantOp>() ||
         product->getOperand(1 - weights).getDefiningOp<ConstantOp>())
-      return failure();
+      return {};
     OperandParts parts(product);
     const Selection taken(slice);
     Selection left(taken);
@@ -344,31 +224,85 @@ struct SliceOfProduct : OpRewritePattern<SliceOp> {
       left.take(axis, 0, shape[axis], 1);
     }
     if (shape == taken.from)
-      return failure();
-    const Location where = fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()});
+      return {};
     Operation *smaller = parts.compute(
         rewriter, where, withShape(typeOf(slice.getInput()), shape, dataDim(slice.getInput())));
-    rewriter.replaceOp(slice, left.of(rewriter, where, smaller->getResult(0)));
+    return left.of(rewriter, where, smaller->getResult(0));
+  }
+};
+
+/// A run of one tensor's elements along an axis.
+struct Run {
+  Value input;
+  Selection selected;
+
+  static Run of(Value value) {
+    auto slice = value.getDefiningOp<SliceOp>();
+    return slice ? Run{slice.getInput(), Selection(slice)} : Run{value, Selection(shapeOf(value))};
+  }
+
+  /// Takes in what comes behind this run, if it is the next of it. A single element has any step.
+  bool append(const Run &next, size_t axis) {
+    const int64_t size = selected.sizes[axis], more = next.selected.sizes[axis];
+    const int64_t distance = next.selected.starts[axis] - selected.last(axis);
+    if (next.input != input || distance == 0 || (size > 1 && distance != selected.steps[axis]) ||
+        (more > 1 && distance != next.selected.steps[axis]))
+      return false;
+    Selection both = selected, expected = next.selected;
+    for (Selection *one : {&both, &expected})
+      one->take(axis, selected.starts[axis], size + more, distance);
+    if (both != expected)
+      return false;
+    selected = std::move(both);
+    return true;
+  }
+};
+
+/// Neighbouring slices in a concat are one slice.
+struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp concat, PatternRewriter &rewriter) const override {
+    const size_t axis = concat.getAxis();
+    struct Part {
+      Run run;
+      Value value; ///< null where it is of several
+    };
+    llvm::SmallVector<Part> parts;
+    for (Value input : concat.getInputs()) {
+      const Run run = Run::of(input);
+      if (!parts.empty() && parts.back().run.append(run, axis))
+        parts.back().value = nullptr;
+      else
+        parts.push_back({run, input});
+    }
+    if (parts.size() == concat.getInputs().size())
+      return failure();
+    // Of a constant beside activations.
+    if (parts.size() == 1 && dataDim(parts[0].run.input) != dataDim(concat.getResult()))
+      return failure();
+    llvm::SmallVector<Value> values;
+    for (const auto &[run, value] : parts)
+      values.push_back(value ? value : run.selected.of(rewriter, concat.getLoc(), run.input));
+    if (values.size() == 1)
+      rewriter.replaceOp(concat, values.front());
+    else
+      rewriter.modifyOpInPlace(concat, [&] { concat.getInputsMutable().assign(values); });
     return success();
   }
 };
 
 } // namespace
 
-void addSlicePatterns(RewritePatternSet &patterns) {
+void addViewPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.addWithLabel<SliceOfConcat>({"slice-of-concat"}, context);
-  patterns.addWithLabel<SliceOfPad>({"slice-of-pad"}, context);
-  patterns.addWithLabel<SliceOfLoops<BroadcastOp>>({"slice-of-broadcast"}, context);
-  patterns.addWithLabel<SliceOfLoops<TransposeOp>>({"slice-of-transpose"}, context);
-  patterns.addWithLabel<SliceOfReverse>({"slice-of-reverse"}, context);
-  patterns.addWithLabel<SliceOfRotate>({"slice-of-rotate"}, context);
-  patterns.addWithLabel<SliceOfTile>({"slice-of-tile"}, context);
-  patterns.addWithLabel<SliceOfRepeat>({"slice-of-repeat"}, context);
-  patterns.addWithLabel<SliceOfInterleave>({"slice-of-interleave"}, context);
+  patterns.addWithLabel<SliceOfView, SliceOfLoops<BroadcastOp>, SliceOfLoops<TransposeOp>,
+                        SliceOfLoops<TileOp>, SliceOfLoops<RepeatOp>>({"slice-of-view"}, context);
   patterns.addWithLabel<SliceOfMap>({"slice-of-map"}, context);
   patterns.addWithLabel<SliceOfReduce>({"slice-of-reduce"}, context);
   patterns.addWithLabel<SliceOfProduct>({"slice-of-product"}, context);
+  patterns.addWithLabel<ConcatOfSlices>({"concat-of-slices"}, context);
 }
 
 } // namespace sluice::ir

@@ -8,14 +8,10 @@
 
 namespace sluice::ir {
 
-/// Adds patterns that move slices towards the inputs: through concats, pads, broadcasts,
-/// transposes, reversals, maps and reductions, and to the weights of products. Elements that the slice
-/// drops are then never computed.
-void addSlicePatterns(mlir::RewritePatternSet &patterns);
-
-/// Adds patterns that merge several views into one: concats of adjacent slices, concats of concats,
-/// pads of pads, broadcasts of broadcasts, phases that are interleaved again.
-void addMergePatterns(mlir::RewritePatternSet &patterns);
+/// Adds patterns that move slices towards the inputs: through views, maps and reductions, and to
+/// the weights of products. Elements that the slice drops are then never computed. Adjacent slices
+/// in a concat become one.
+void addViewPatterns(mlir::RewritePatternSet &patterns);
 
 /// The elements that an operation reads of its operands to compute some of its result.
 class OperandParts {

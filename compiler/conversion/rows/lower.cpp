@@ -218,8 +218,8 @@ bool takesLanes(func::FuncOp function) {
       return true;
     // Lines of a tensor whose rows other views have rearranged lie in parts of rows.
     Operation *view = slice.getInput().getDefiningOp();
-    while (llvm::isa_and_nonnull<ir::TransposeOp, ir::SliceOp, ir::ReverseOp, ir::UnsqueezeOp,
-                                 ir::SqueezeOp, ir::BroadcastOp>(view))
+    while (llvm::isa_and_nonnull<ir::TransposeOp, ir::SliceOp, ir::UnsqueezeOp, ir::SqueezeOp,
+                                 ir::BroadcastOp>(view))
       view = view->getOperand(0).getDefiningOp();
     return llvm::isa_and_nonnull<ir::ReshapeOp, ir::RelayoutOp>(view);
   };

@@ -110,23 +110,32 @@ private:
     return mlir::success();
   }
 
+  /// Calls `visit` with the row and the iteration of each row that a write with indices writes,
+  /// until one fails.
+  static mlir::LogicalResult
+  forEachRow(WriteOp write, uint64_t trips,
+             llvm::function_ref<mlir::LogicalResult(int64_t row, uint64_t trip)> visit) {
+    const llvm::ArrayRef<int64_t> firsts = *write.getFirst();
+    for (const int64_t first : firsts)
+      for (uint64_t trip = 0; trip < trips; ++trip)
+        if (mlir::failed(visit(first + static_cast<int64_t>(trip * write.getStride()), trip)))
+          return mlir::failure();
+    return mlir::success();
+  }
+
   /// Writes part of a family.
   mlir::LogicalResult place(WriteOp write, uint64_t trips) {
     const mlir::StringAttr name = write.getFamilyAttr().getAttr();
     const auto total = static_cast<int64_t>(missing.lookup(name));
-    const llvm::ArrayRef<int64_t> firsts = *write.getFirst();
-    for (const int64_t first : firsts)
-      for (uint64_t trip = 0; trip < trips; ++trip) {
-        const int64_t row =
-            first + static_cast<int64_t>(trip) * static_cast<int64_t>(write.getStride());
-        if (row < 0 || row >= total)
-          return write.emitOpError() << "writes index " << row << " in iteration " << trip
-                                     << " of a family of " << total << " rows";
-        if (!places[name].insert(static_cast<uint64_t>(row)).second)
-          return write.emitOpError()
-                 << "writes index " << row << " of " << write.getFamilyAttr() << " twice";
-      }
-    return mlir::success();
+    return forEachRow(write, trips, [&](int64_t row, uint64_t trip) -> mlir::LogicalResult {
+      if (row < 0 || row >= total)
+        return write.emitOpError() << "writes index " << row << " in iteration " << trip
+                                   << " of a family of " << total << " rows";
+      if (!places[name].insert(static_cast<uint64_t>(row)).second)
+        return write.emitOpError()
+               << "writes index " << row << " of " << write.getFamilyAttr() << " twice";
+      return mlir::success();
+    });
   }
 
   /// Dynamic blocks are filled before they are multiplied by.
@@ -145,20 +154,16 @@ private:
     if (!write.getOutputAttr())
       return mlir::success();
     auto output = objectNamed<OutputOp>(symbols, write, write.getOutputAttr());
-    const llvm::ArrayRef<int64_t> firsts = *write.getFirst();
-    for (const int64_t first : firsts)
-      for (uint64_t trip = 0; trip < trips; ++trip) {
-        const int64_t row =
-            first + static_cast<int64_t>(trip) * static_cast<int64_t>(write.getStride());
-        const auto start = static_cast<int64_t>(output.getFirstRow());
-        if (row < start || row >= start + static_cast<int64_t>(output.getRows()))
-          return write.emitOpError() << "writes host row " << row << " in iteration " << trip
-                                     << "; the output has rows " << start << " to "
-                                     << start + static_cast<int64_t>(output.getRows()) - 1;
-        if (!sent.insert(static_cast<uint64_t>(row)).second)
-          return write.emitOpError() << "writes host row " << row << " twice";
-      }
-    return mlir::success();
+    const auto start = static_cast<int64_t>(output.getFirstRow());
+    const auto last = start + static_cast<int64_t>(output.getRows()) - 1;
+    return forEachRow(write, trips, [&](int64_t row, uint64_t trip) -> mlir::LogicalResult {
+      if (row < start || row > last)
+        return write.emitOpError() << "writes host row " << row << " in iteration " << trip
+                                   << "; the output has rows " << start << " to " << last;
+      if (!sent.insert(static_cast<uint64_t>(row)).second)
+        return write.emitOpError() << "writes host row " << row << " twice";
+      return mlir::success();
+    });
   }
 
   ProgramOp program;

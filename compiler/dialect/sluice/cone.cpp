@@ -1,8 +1,7 @@
 #include "compiler/dialect/sluice/cone.h"
 
 #include "compiler/reference/scalar.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Block.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -28,22 +27,11 @@ Cone coneOf(Value scalar) {
 }
 
 std::optional<double> constantScalar(Value scalar) {
-  const Cone cone = coneOf(scalar);
-  if (!cone.arguments.empty())
+  if (!coneOf(scalar).arguments.empty())
     return std::nullopt;
-  llvm::DenseMap<Value, double> values;
-  for (Operation *op : cone.body) {
-    double &value = values[op->getResult(0)];
-    if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
-      value = reference::constantOf(constant);
-      continue;
-    }
-    const reference::Applied applied = reference::appliedBy(op);
-    const auto operands = llvm::map_to_vector<3>(
-        applied.operands, [&](Value operand) { return values.lookup(operand); });
-    value = reference::stepOf(applied.function)(operands.data());
-  }
-  return values.lookup(scalar);
+  Block &body = *scalar.getDefiningOp()->getBlock();
+  const llvm::SmallVector<double> unread(body.getNumArguments(), 0);
+  return reference::ScalarProgram(body, scalar)(unread);
 }
 
 } // namespace sluice::ir

@@ -11,8 +11,7 @@ namespace sluice::ir {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-/// The input where an operation keeps it as it is, type included.
-static OpFoldResult sameAs(Value input, Value result) {
+OpFoldResult sameAs(Value input, Value result) {
   return input.getType() == result.getType() ? OpFoldResult(input) : OpFoldResult();
 }
 
@@ -35,15 +34,6 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   return getResult();
 }
 
-OpFoldResult ReverseOp::fold(FoldAdaptor) {
-  auto extents = shapeOf(getInput());
-  if (llvm::all_of(getAxes(), [&](int64_t axis) { return extents[axis] == 1; }))
-    return sameAs(getInput(), getResult());
-  auto inner = getInput().getDefiningOp<ReverseOp>();
-  return inner && inner.getAxes() == getAxes() ? sameAs(inner.getInput(), getResult())
-                                               : OpFoldResult();
-}
-
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   // Same extents and only forward steps: everything, in order.
   if (getSizes() == shapeOf(getInput()) &&
@@ -63,61 +53,59 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return getResult();
 }
 
-OpFoldResult ReshapeOp::fold(FoldAdaptor) {
-  if (auto same = sameAs(getInput(), getResult()))
+/// Folds a view whose result depends on its shape and the elements alone, whatever is between them.
+template <typename View> static OpFoldResult foldInto(View view) {
+  if (auto same = sameAs(view.getInput(), view.getResult()))
     return same;
-  auto inner = getInput().getDefiningOp<ReshapeOp>();
+  auto inner = view.getInput().template getDefiningOp<View>();
   if (!inner)
     return {};
-  getInputMutable().assign(inner.getInput());
-  return getResult();
+  view.getInputMutable().assign(inner.getInput());
+  return view.getResult();
 }
 
-OpFoldResult BroadcastOp::fold(FoldAdaptor) { return sameAs(getInput(), getResult()); }
+OpFoldResult ReshapeOp::fold(FoldAdaptor) { return foldInto(*this); }
+OpFoldResult BroadcastOp::fold(FoldAdaptor) { return foldInto(*this); }
+
+OpFoldResult SqueezeOp::fold(FoldAdaptor) {
+  // Axes that were added and are removed again.
+  auto added = getInput().getDefiningOp<UnsqueezeOp>();
+  return added && added.getAxes() == getAxes() ? sameAs(added.getInput(), getResult())
+                                               : OpFoldResult();
+}
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
-  return getInputs().size() == 1 ? sameAs(getInputs().front(), getResult()) : OpFoldResult();
-}
-
-OpFoldResult RotateOp::fold(FoldAdaptor) {
-  if (llvm::all_of(getBy(), [](int64_t by) { return by == 0; }))
-    return sameAs(getInput(), getResult());
-  auto inner = getInput().getDefiningOp<RotateOp>();
-  if (!inner)
+  if (getInputs().size() == 1)
+    return sameAs(getInputs().front(), getResult());
+  llvm::SmallVector<Value> inputs;
+  for (const Value input : getInputs()) {
+    auto inner = input.getDefiningOp<ConcatOp>();
+    if (inner && inner.getAxis() == getAxis())
+      llvm::append_range(inputs, inner.getInputs());
+    else
+      inputs.push_back(input);
+  }
+  if (inputs.size() == getInputs().size())
     return {};
-  llvm::SmallVector<int64_t> both;
-  for (auto [axis, extent] : llvm::enumerate(shapeOf(getInput())))
-    both.push_back((inner.getBy()[axis] + getBy()[axis]) % extent);
-  setBy(both);
-  getInputMutable().assign(inner.getInput());
+  getInputsMutable().assign(inputs);
   return getResult();
-}
-
-/// Tiles of tiles, repetitions of repetitions: counts multiply.
-template <typename Op> static OpFoldResult foldRepeated(Op op) {
-  if (auto same = sameAs(op.getInput(), op.getResult()))
-    return same;
-  auto inner = op.getInput().template getDefiningOp<Op>();
-  if (!inner)
-    return {};
-  llvm::SmallVector<int64_t> counts;
-  for (auto [outer, own] : llvm::zip_equal(op.getCounts(), inner.getCounts()))
-    counts.push_back(outer * own);
-  op.setCounts(counts);
-  op.getInputMutable().assign(inner.getInput());
-  return op.getResult();
-}
-
-OpFoldResult TileOp::fold(FoldAdaptor) { return foldRepeated(*this); }
-OpFoldResult RepeatOp::fold(FoldAdaptor) { return foldRepeated(*this); }
-
-OpFoldResult InterleaveOp::fold(FoldAdaptor) {
-  return getInputs().size() == 1 ? sameAs(getInputs().front(), getResult()) : OpFoldResult();
 }
 
 OpFoldResult PadOp::fold(FoldAdaptor) {
-  // A border of nothing keeps the shape; any other changes it.
-  return sameAs(getInput(), getResult());
+  if (auto same = sameAs(getInput(), getResult()))
+    return same;
+  auto inner = getInput().getDefiningOp<PadOp>();
+  if (!inner || inner.getValue() != getValue())
+    return {};
+  llvm::SmallVector<int64_t> low(getLow()), high(getHigh());
+  for (const size_t axis : llvm::seq(low.size())) {
+    low[axis] += inner.getLow()[axis];
+    high[axis] += inner.getHigh()[axis];
+  }
+  setLow(low);
+  setHigh(high);
+  getInputMutable().assign(inner.getInput());
+  return getResult();
 }
 
 /// Whether some element is outside the input along the i-th axis of a window.

@@ -10,7 +10,6 @@
 
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
-#include "compiler/dialect/sluice/shapes.h"
 #include "compiler/support/fold_limits.h"
 #include "compiler/support/problem.h"
 
@@ -27,27 +26,20 @@ uint64_t volumeOf(ExtentsRef extents) {
   return volume;
 }
 
-/// The extents of all loops of a product.
-Extents loopExtents(Operation *op) {
-  const ExtentsRef lhs = shapeOf(op->getOperand(0)), rhs = shapeOf(op->getOperand(1));
-  std::string why;
-  if (auto contract = llvm::dyn_cast<ContractOp>(op))
-    return contractAxes(contract.maps(), lhs, rhs, why)->extents;
-  return matmulAxes(lhs, rhs, why)->extents;
-}
-
 } // namespace
 
 uint64_t foldingWork(Operation *op) {
-  if (llvm::isa<MatmulOp, ContractOp>(op))
-    return volumeOf(loopExtents(op));
+  auto computed = llvm::dyn_cast<IndexSpaceInterface>(op);
+  if (computed && !llvm::isa<ViewInterface>(op)) {
+    const uint64_t points = volumeOf(computed.indexSpace().extents());
+    auto map = llvm::dyn_cast<MapOp>(op);
+    return map ? llvm::SaturatingMultiply<uint64_t>(points,
+                                                    map.getBody().front().getOperations().size())
+               : points;
+  }
   uint64_t work = 0;
   for (const Value result : op->getResults())
     work = llvm::SaturatingAdd(work, volumeOf(shapeOf(result)));
-  if (auto map = llvm::dyn_cast<MapOp>(op))
-    return llvm::SaturatingMultiply<uint64_t>(work, map.getBody().front().getOperations().size());
-  if (auto reduce = llvm::dyn_cast<ReduceOp>(op))
-    return volumeOf(shapeOf(reduce.getInput()));
   return work;
 }
 

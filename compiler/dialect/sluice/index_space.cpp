@@ -76,7 +76,7 @@ Operation *withExtent(Operation *op, OpBuilder &builder, ValueRange operands, in
                       int64_t extent) {
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
-  const auto type = llvm::cast<RankedTensorType>(op->getResult(0).getType());
+  const auto type = typeOf(op->getResult(0));
   Extents shape(type.getShape());
   shape[axis] = extent;
   copy->getResult(0).setType(RankedTensorType::get(shape, type.getElementType()));

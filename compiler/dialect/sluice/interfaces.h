@@ -32,10 +32,20 @@ mlir::Value mergedReshape(mlir::Operation *op, mlir::OpBuilder &builder, mlir::V
 mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands, int64_t axis, int64_t extent);
 
+/// Returns the input of an operation that keeps it as it is, type included; nothing of any other.
+mlir::OpFoldResult sameAs(mlir::Value input, mlir::Value result);
+
 /// Adds the data dimensions that follow from the pieces of a view: an axis of the operand and the
 /// axis of the result along which its elements lie. If elements have another index there than
 /// before, the rows are moved, which the cost counts.
 void layoutsOfView(mlir::Operation *view, const LayoutQuery &query, LayoutRelation &relation);
+
+/// Adds the axes of operand `side` of a product that it sums over, if the other one is constant.
+void addSummedAxes(const space::IndexSpace &product, unsigned side, int64_t lanes,
+                   llvm::SmallVectorImpl<SummedAxis> &axes);
+
+/// Returns why a product has no layout.
+LayoutRefusal productRefusal(const LayoutQuery &query);
 
 /// Returns the index space that follows from the pieces of a view.
 space::IndexSpace spaceOfView(mlir::Operation *view);

@@ -31,14 +31,6 @@ SliceOp sliceBehindAxis(Value value, int64_t axis) {
   return ExtentsRef(shape) == shapeOf(value) ? slice : SliceOp();
 }
 
-/// Returns whether `other` is `slice` with `distance` added to its start along `axis`.
-bool isMoved(SliceOp slice, SliceOp other, int64_t axis, int64_t distance) {
-  Extents starts(slice.getStarts());
-  starts[axis] += distance;
-  return slice.getInput() == other.getInput() && slice.getSizes() == other.getSizes() &&
-         slice.getSteps() == other.getSteps() && ExtentsRef(starts) == other.getStarts();
-}
-
 std::optional<Stack> stackOf(ConcatOp concat) {
   const auto axis = static_cast<int64_t>(concat.getAxis());
   llvm::SmallVector<SliceOp> slices;
@@ -48,10 +40,14 @@ std::optional<Stack> stackOf(ConcatOp concat) {
   if (axis == 0 || slices.size() < 2 || slices.size() != concat.getInputs().size())
     return std::nullopt;
   const auto startOf = [&](SliceOp slice) { return slice.getStarts()[axis - 1]; };
-  const Stack stack{slices[0], startOf(slices[1]) - startOf(slices[0])};
-  for (auto [k, slice] : llvm::enumerate(slices))
-    if (!isMoved(stack.first, slice, axis - 1, static_cast<int64_t>(k) * stack.distance))
+  Stack stack{slices[0], startOf(slices[1]) - startOf(slices[0])};
+  Extents starts(stack.first.getStarts());
+  for (SliceOp slice : slices) {
+    if (slice.getInput() != stack.first.getInput() || slice.getStarts() != ExtentsRef(starts) ||
+        slice.getSizes() != stack.first.getSizes() || slice.getSteps() != stack.first.getSteps())
       return std::nullopt;
+    starts[axis - 1] += stack.distance;
+  }
   return stack.distance != 0 ? std::optional(stack) : std::nullopt;
 }
 

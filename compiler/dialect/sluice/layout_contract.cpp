@@ -65,13 +65,21 @@ Contraction contractionOf(const space::IndexSpace &space) {
 class Rules {
 public:
   /// `canSwap`: the operation has LayoutInterface::rewriteLayout.
-  Rules(const Contraction &contraction, const LayoutQuery &query, bool canSwap,
+  Rules(const space::IndexSpace &product, const LayoutQuery &query, bool canSwap,
         LayoutRelation &relation)
-      : c(contraction), query(query), canSwap(canSwap), relation(relation) {}
+      : c(contractionOf(product)), query(query), canSwap(canSwap), relation(relation) {}
+
+  void all() {
+    if (query.constant[0] || query.constant[1])
+      constantSide(query.constant[0]);
+    else
+      bothRuntime();
+  }
 
   /// DD-MM-BAND for an operand that a window sees: the elements of the window along the data
   /// dimension are in the same rows or the next.
-  void banded(bool lhsConstant, WindowOp window) {
+  void banded(WindowOp window) {
+    const bool lhsConstant = query.constant[0];
     const auto &runtime = lhsConstant ? c.rhs : c.lhs;
     const Loop own = lhsConstant ? Loop::Right : Loop::Left;
     for (auto [axis, loop] : llvm::enumerate(runtime)) {
@@ -92,6 +100,7 @@ public:
     }
   }
 
+private:
   void constantSide(bool lhsConstant) {
     if (lhsConstant && c.lhs.size() == 1)
       addMirrored();
@@ -143,7 +152,6 @@ public:
     }
   }
 
-private:
   /// Last loop of a kind in the result, -1 if there is none.
   int64_t lastOf(Loop kind) const {
     for (int64_t loop : llvm::reverse(c.full))
@@ -230,24 +238,17 @@ private:
     return query.rows(query.operands[left ? 0 : 1], left ? lhs : rhs);
   }
 
-  const Contraction &c;
+  const Contraction c;
   const LayoutQuery &query;
   const bool canSwap;
   LayoutRelation &relation;
 };
 
-void contractionLayouts(const Contraction &contraction, const LayoutQuery &query, bool canSwap,
-                        LayoutRelation &relation) {
-  Rules rules(contraction, query, canSwap, relation);
-  if (query.constant[0] || query.constant[1])
-    rules.constantSide(query.constant[0]);
-  else
-    rules.bothRuntime();
-}
+} // namespace
 
-/// With one side constant: the summed axes of operand `side`, the runtime one.
-void addSummedAxes(const Contraction &c, unsigned side, int64_t lanes,
+void addSummedAxes(const space::IndexSpace &product, unsigned side, int64_t lanes,
                    llvm::SmallVectorImpl<SummedAxis> &axes) {
+  const Contraction c = contractionOf(product);
   const Loop replaced = side == 0 ? Loop::Right : Loop::Left;
   int64_t products = 1;
   for (auto [kind, extent] : llvm::zip(c.kinds, c.extents))
@@ -263,7 +264,7 @@ void addSummedAxes(const Contraction &c, unsigned side, int64_t lanes,
   }
 }
 
-LayoutRefusal contractionRefusal(const LayoutQuery &query) {
+LayoutRefusal productRefusal(const LayoutQuery &query) {
   if (query.constant[0] || query.constant[1])
     return refusal("DD-MM-CONST", "the product contracts an axis that is not the data dimension");
   if (!query.allowDynamicWeights)
@@ -271,19 +272,8 @@ LayoutRefusal contractionRefusal(const LayoutQuery &query) {
   return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither operand");
 }
 
-} // namespace
-
 void MatmulOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  contractionLayouts(contractionOf(indexSpace()), query, true, relation);
-}
-
-void MatmulOp::summedAxes(unsigned operand, int64_t lanes,
-                          llvm::SmallVectorImpl<SummedAxis> &axes) {
-  addSummedAxes(contractionOf(indexSpace()), operand, lanes, axes);
-}
-
-LayoutRefusal MatmulOp::layoutRefusal(const LayoutQuery &query) {
-  return contractionRefusal(query);
+  Rules(indexSpace(), query, true, relation).all();
 }
 
 Value MatmulOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
@@ -300,22 +290,10 @@ Value MatmulOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
 }
 
 void ContractOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  const Contraction contraction = contractionOf(indexSpace());
-  contractionLayouts(contraction, query, false, relation);
-  if (!getBanded() || query.constant[0] == query.constant[1])
-    return;
-  const Value runtime = query.constant[0] ? getRhs() : getLhs();
-  Rules(contraction, query, false, relation)
-      .banded(query.constant[0], runtime.getDefiningOp<WindowOp>());
-}
-
-void ContractOp::summedAxes(unsigned operand, int64_t lanes,
-                            llvm::SmallVectorImpl<SummedAxis> &axes) {
-  addSummedAxes(contractionOf(indexSpace()), operand, lanes, axes);
-}
-
-LayoutRefusal ContractOp::layoutRefusal(const LayoutQuery &query) {
-  return contractionRefusal(query);
+  Rules rules(indexSpace(), query, false, relation);
+  rules.all();
+  if (getBanded() && query.constant[0] != query.constant[1])
+    rules.banded((query.constant[0] ? getRhs() : getLhs()).getDefiningOp<WindowOp>());
 }
 
 } // namespace sluice::ir

@@ -238,86 +238,42 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
   // Exchanging two axes before or after changes which element lands where; the
   // text says so.
   const Extents &from = query.operands[0], &to = query.result;
-  auto exchange = [](int64_t dim, int64_t a, int64_t b) {
-    return dim == a ? b : dim == b ? a : dim;
-  };
-  const auto order = [](int64_t axes, int64_t a, int64_t b) {
-    auto permutation = llvm::to_vector<4>(llvm::seq<int64_t>(0, axes));
-    std::swap(permutation[a], permutation[b]);
-    return permutation;
-  };
-  const auto replace = [](Operation *op, Value by) {
-    by.setType(llvm::cast<RankedTensorType>(op->getResult(0).getType()));
-    op->replaceAllUsesWith(ValueRange{by});
-    return true;
-  };
-  auto after = [&](int64_t a, int64_t b) {
-    Extents target(to);
-    std::swap(target[a], target[b]);
-    LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the order of "
-                                "the elements may change",
-                                notation(target, std::nullopt), a, b),
-                  {},
-                  [=](Operation *op) {
-                    OpBuilder builder(op);
-                    const Value reshaped =
-                        builder.create<ReshapeOp>(op->getLoc(), op->getOperand(0), target);
-                    return replace(op, builder.create<TransposeOp>(op->getLoc(), reshaped,
-                                                                   order(rank(target), a, b)));
-                  }};
+  const auto offer = [&](bool after, int64_t a, int64_t b) {
+    Extents source(from), target(to);
+    auto order = llvm::to_vector<4>(llvm::seq<int64_t>(0, rank(after ? to : from)));
+    std::swap((after ? target : source)[a], (after ? target : source)[b]);
+    std::swap(order[a], order[b]);
+    const char *const text = after ? "reshape to {0} and transpose axes {1} and {2}, if the order "
+                                     "of the elements may change"
+                                   : "transpose axes {1} and {2} before the reshape, if the order "
+                                     "of the elements may change";
+    LayoutFix fix{
+        llvm::formatv(text, notation(target, std::nullopt), a, b), {}, [=](Operation *op) {
+          OpBuilder builder(op);
+          Value made = op->getOperand(0);
+          if (!after)
+            made = builder.create<TransposeOp>(op->getLoc(), made, order);
+          made = builder.create<ReshapeOp>(op->getLoc(), made, target);
+          if (after)
+            made = builder.create<TransposeOp>(op->getLoc(), made, order);
+          made.setType(typeOf(op->getResult(0)));
+          op->replaceAllUsesWith(ValueRange{made});
+          return true;
+        }};
     for (int64_t dim = 0; dim < rank(from); ++dim)
-      if (auto moved = reshapeDim(from, dim, target))
-        addView(fix.relation, dim, exchange(*moved, a, b), "DD-RESHAPE",
-                "the data dimension keeps its stride", 0);
+      if (auto moved = reshapeDim(source, after ? dim : order[dim], target))
+        addView(fix.relation, dim, after ? order[*moved] : *moved, "DD-RESHAPE", kKept, 0);
     fixes.push_back(std::move(fix));
-  };
-  auto before = [&](int64_t a, int64_t b) {
-    Extents source(from);
-    std::swap(source[a], source[b]);
-    LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the order of "
-                                "the elements may change",
-                                a, b),
-                  {},
-                  [=](Operation *op) {
-                    OpBuilder builder(op);
-                    const Value turned = builder.create<TransposeOp>(
-                        op->getLoc(), op->getOperand(0), order(rank(source), a, b));
-                    return replace(op, builder.create<ReshapeOp>(op->getLoc(), turned,
-                                                                 shapeOf(op->getResult(0))));
-                  }};
-    for (int64_t dim = 0; dim < rank(from); ++dim)
-      if (auto moved = reshapeDim(source, exchange(dim, a, b), to))
-        addView(fix.relation, dim, *moved, "DD-RESHAPE", "the data dimension keeps its stride", 0);
-    fixes.push_back(std::move(fix));
-  };
-  auto pairs = [](ExtentsRef shape, bool ones, llvm::function_ref<void(int64_t, int64_t)> add) {
-    for (int64_t a = 0; a < rank(shape); ++a)
-      for (int64_t b = a + 1; b < rank(shape); ++b)
-        if ((shape[a] == 1 || shape[b] == 1) == ones)
-          add(a, b);
   };
   // Axes of extent 1 last: to exchange them works, but is no way to write it.
-  for (const bool ones : {false, true}) {
-    pairs(to, ones, after);
-    pairs(from, ones, before);
-  }
-}
-
-//===-- state, keep ---------------------------------------------------------------------------===//
-
-void StateOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-STATE", "a state and its next value share one data dimension",
-           [](int64_t) { return int64_t{0}; });
-}
-
-void KeepOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-STATE", "a state and its next value share one data dimension",
-           [](int64_t) { return int64_t{0}; });
-}
-
-LayoutRefusal KeepOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-STATE",
-                 "the next value of a state has a different data dimension than the state");
+  for (const bool ones : {false, true})
+    for (const bool after : {true, false}) {
+      const Extents &shape = after ? to : from;
+      for (int64_t a = 0; a < rank(shape); ++a)
+        for (int64_t b = a + 1; b < rank(shape); ++b)
+          if ((shape[a] == 1 || shape[b] == 1) == ones)
+            offer(after, a, b);
+    }
 }
 
 } // namespace sluice::ir

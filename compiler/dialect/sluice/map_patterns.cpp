@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -17,17 +18,6 @@ bool replaceKnownSelects(Block &body, PatternRewriter &rewriter) {
   for (auto select : llvm::make_early_inc_range(body.getOps<arith::SelectOp>()))
     if (const auto condition = constantScalar(select.getCondition())) {
       rewriter.replaceOp(select, *condition != 0 ? select.getTrueValue() : select.getFalseValue());
-      changed = true;
-    }
-  return changed;
-}
-
-/// Removes the operations that the result does not depend on.
-bool eraseUnread(Block &body, PatternRewriter &rewriter) {
-  bool changed = false;
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (op.use_empty() && &op != body.getTerminator()) {
-      rewriter.eraseOp(&op);
       changed = true;
     }
   return changed;
@@ -67,7 +57,7 @@ struct ReadOperands : OpRewritePattern<MapOp> {
   LogicalResult matchAndRewrite(MapOp map, PatternRewriter &rewriter) const override {
     Block &body = map.getBody().front();
     bool changed = replaceKnownSelects(body, rewriter);
-    changed |= eraseUnread(body, rewriter);
+    changed |= succeeded(runRegionDCE(rewriter, map->getRegions()));
     changed |= dropUnread(map, rewriter);
     return success(changed);
   }

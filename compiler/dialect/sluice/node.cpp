@@ -19,15 +19,8 @@ Location nodeLoc(MLIRContext *context, const NodeRef &node, std::optional<Locati
 
 /// "file:line" of the first file location in a location, or empty.
 static std::string sourceOf(Location location) {
-  std::string source;
-  location->walk([&](Location part) {
-    auto line = llvm::dyn_cast<FileLineColLoc>(part);
-    if (!line)
-      return WalkResult::advance();
-    source = (line.getFilename().getValue() + ":" + llvm::Twine(line.getLine())).str();
-    return WalkResult::interrupt();
-  });
-  return source;
+  const auto line = location->findInstanceOf<FileLineColLoc>();
+  return line ? (line.getFilename().getValue() + ":" + llvm::Twine(line.getLine())).str() : "";
 }
 
 llvm::SmallVector<NodeRef, 1> nodesOf(Location location) {
@@ -56,15 +49,8 @@ Location fuseLocs(MLIRContext *context, llvm::ArrayRef<Location> locations) {
 }
 
 std::string tensorName(Location location) {
-  std::string name;
-  location->walk([&](Location part) {
-    if (auto named = llvm::dyn_cast<NameLoc>(part)) {
-      name = named.getName().str();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return name;
+  const auto named = location->findInstanceOf<NameLoc>();
+  return named ? named.getName().str() : "";
 }
 
 } // namespace sluice::ir

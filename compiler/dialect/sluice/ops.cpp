@@ -144,7 +144,7 @@ LogicalResult KeepOp::verify() {
   std::string why;
   if (shapeOf(getValue()) != shapeOf(getState()))
     return emitOpError("keeps a value whose shape differs from the state's");
-  return verifyResult(*this, inferReverse(shapeOf(getState()), {}, why), why);
+  return verifyResult(*this, inferMap(shapeOf(getState()), why), why);
 }
 
 } // namespace sluice::ir

@@ -55,9 +55,11 @@ class Sluice_TensorOp<string mnemonic, list<Trait> traits = [],
   string shape = "";  ///< call of a function of shapes.h, up to `why`; empty: verified otherwise
   string golden = ""; ///< call of a function of compiler/reference; empty: evaluated otherwise
   bit merges = 0;     ///< whether `merged` is supported
+  bit keeps = 0;      ///< whether the operation folds where its type is that of the operand, only
   code rule = "";     ///< Sluice_Rule::definition, of a view whose layouts follow from its pieces
   code refusal = "";  ///< Sluice_Refusal::definition
   code definitions = "";
+  let hasFolder = keeps;
   let extraClassDefinition = !if(!empty(shape), "", [{
     ::llvm::LogicalResult $cppClass::verify() {
       std::string why;
@@ -65,7 +67,11 @@ class Sluice_TensorOp<string mnemonic, list<Trait> traits = [],
     }
   }]) # !if(!empty(golden), "", [{
     Tensors $cppClass::evaluate(Operands operands) { return one(reference::}] # golden # [{); }
-  }]) # !if(merges, "bool $cppClass::canMergeAxes() { return true; }", "")
+  }]) # !if(merges, "bool $cppClass::canMergeAxes() { return true; }", "") # !if(keeps, [{
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor) {
+      return sameAs((*this)->getOperand(0), getResult());
+    }
+  }], "")
     # rule # refusal # definitions;
 }
 
@@ -192,8 +198,23 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layouts", "layoutRefusal",
       "inferReduce(shapeOf(input), axes, keepdims", "input", "monoid, input, axes, keepdims">];
 }
 
-def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
-    ["layouts", "summedAxes", "layoutRefusal", "rewriteLayout"]> {
+/// A sum of products of elements of two operands.
+class Sluice_Product<string mnemonic, list<string> layoutMethods = [],
+                     list<string> spaceMethods = []>
+    : Sluice_TensorOp<mnemonic, [], ["layouts", "summedAxes", "layoutRefusal"] # layoutMethods,
+                      ["indexSpace"] # spaceMethods> {
+  let definitions = [{
+    void $cppClass::summedAxes(unsigned operand, int64_t lanes,
+                               ::llvm::SmallVectorImpl<::sluice::ir::SummedAxis> &axes) {
+      addSummedAxes(indexSpace(), operand, lanes, axes);
+    }
+    ::sluice::ir::LayoutRefusal $cppClass::layoutRefusal(const ::sluice::ir::LayoutQuery &query) {
+      return productRefusal(query);
+    }
+  }];
+}
+
+def Sluice_MatmulOp : Sluice_Product<"matmul", ["rewriteLayout"]> {
   let shape = "inferMatmul(shapeOf(getLhs()), shapeOf(getRhs())";
   let golden = "matmul(*operands[0], *operands[1])";
   let summary = "matrix product by the rules of numpy";
@@ -207,8 +228,7 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
       "inferMatmul(shapeOf(lhs), shapeOf(rhs)", "lhs", "lhs, rhs">];
 }
 
-def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layouts", "summedAxes", "layoutRefusal"],
-                                        ["indexSpace", "canMergeAxes", "merged"]> {
+def Sluice_ContractOp : Sluice_Product<"contract", [], ["canMergeAxes", "merged"]> {
   let shape = "inferContract(maps(), shapeOf(getLhs()), shapeOf(getRhs())";
   let extraClassDeclaration = [{
     /// The maps from the loops to the axes of lhs, rhs and result.
@@ -246,14 +266,6 @@ def Sluice_TransposeOp : Sluice_Rearrangement<"transpose", [], ["layoutRule"]>,
   let assemblyFormat = [{
     $input $permutation attr-dict `:` functional-type(operands, results)
   }];
-  let hasFolder = 1;
-}
-
-def Sluice_ReverseOp : Sluice_View<"reverse">,
-      Sluice_ByAxis<"inferReverse", "reverse", ["axes"]> {
-  let rule = Sluice_Rule<"DD-SLICE", "a slice keeps the data dimension">.definition;
-  let summary = "reverses the elements along axes";
-  let description = "Axes are ascending.";
   let hasFolder = 1;
 }
 
@@ -297,6 +309,7 @@ def Sluice_SqueezeOp : Sluice_Reshaping<"squeeze", ["layouts", "layoutRefusal"]>
   let golden = "reshape(*operands[0], plain(shapeOf(getResult())))";
   let summary = "removes axes of extent 1";
   let description = "`axes` are positions in the input, ascending.";
+  let hasFolder = 1;
 }
 
 def Sluice_BroadcastOp : Sluice_View<"broadcast", [], ["layoutRule"], ["canMergeAxes", "merged"]> {
@@ -314,7 +327,7 @@ def Sluice_BroadcastOp : Sluice_View<"broadcast", [], ["layoutRule"], ["canMerge
 }
 
 def Sluice_RelayoutOp : Sluice_View<"relayout", ["layouts"], []> {
-  let shape = "inferReverse(shapeOf(getInput()), {}";
+  let shape = "inferMap(shapeOf(getInput())";
   let golden = "Tensor(*operands[0])";
   let summary = "moves a tensor to another data dimension";
   let description = [{
@@ -345,23 +358,12 @@ def Sluice_ConcatOp : Sluice_View<"concat", ["layouts", "layoutRefusal", "rewrit
   let hasFolder = 1;
 }
 
-def Sluice_RotateOp : Sluice_View<"rotate">,
-      Sluice_ByAxis<"inferRotate", "rotate", ["by"]> {
-  let rule = Sluice_Rule<"DD-CONCAT", "a rotation keeps the data dimension">.definition;
-  let summary = "rotates the elements along axes";
-  let description = [{
-    `by` has one number per axis. Along each axis, element i of the result is element `i + by` of the
-    input, modulo the extent.
-  }];
-  let hasFolder = 1;
-}
-
 def Sluice_TileOp : Sluice_View<"tile">,
       Sluice_ByAxis<"inferRepeat", "tile", ["counts"]> {
   let rule = Sluice_Rule<"DD-CONCAT", "a repetition keeps the data dimension">.definition;
   let summary = "repeats the whole tensor along each axis";
   let description = "`counts` has one number per axis; `sluice.repeat` repeats single elements.";
-  let hasFolder = 1;
+  let keeps = 1;
 }
 
 def Sluice_RepeatOp : Sluice_View<"repeat">,
@@ -369,7 +371,7 @@ def Sluice_RepeatOp : Sluice_View<"repeat">,
   let rule = Sluice_Rule<"DD-CONCAT", "a repetition keeps the data dimension">.definition;
   let summary = "repeats every element along each axis";
   let description = "`counts` has one number per axis; `sluice.tile` repeats the whole tensor.";
-  let hasFolder = 1;
+  let keeps = 1;
 }
 
 def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
@@ -386,7 +388,7 @@ def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
   }];
   let builders = [Sluice_Builder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis),
       "inferInterleave(shapesOf(inputs), axis", "inputs.front()", "inputs, axis">];
-  let hasFolder = 1;
+  let keeps = 1;
 }
 
 def Sluice_PadOp : Sluice_View<"pad", [], ["layoutRule", "addsElements"], ["resized", "canMergeAxes", "merged"]> {
@@ -482,6 +484,14 @@ class Sluice_StateAccess<string mnemonic, list<MemoryEffect> effects, list<strin
     DeclareOpInterfaceMethods<Sluice_ReferenceInterface>]> {
   let results = (outs Sluice_Tensor:$result);
   let hasVerifier = 1;
+  code refusal = "";
+  let extraClassDefinition = [{
+    void $cppClass::layouts(const ::sluice::ir::LayoutQuery &query,
+                            ::sluice::ir::LayoutRelation &relation) {
+      addEqual(query, relation, "DD-STATE", "a state and its next value share one data dimension",
+               [](int64_t) { return int64_t{0}; });
+    }
+  }] # refusal;
 }
 
 def Sluice_StateOp : Sluice_StateAccess<"state", [MemRead]> {
@@ -499,6 +509,8 @@ def Sluice_StateOp : Sluice_StateAccess<"state", [MemRead]> {
 }
 
 def Sluice_KeepOp : Sluice_StateAccess<"keep", [MemWrite], ["layoutRefusal"]> {
+  let refusal = Sluice_Refusal<"DD-STATE",
+      "the next value of a state has a different data dimension than the state">.definition;
   let summary = "sets the value of a state for the next inference";
   let description = [{
     `state` is the result of a `sluice.state`. Every state is kept exactly once. The result is

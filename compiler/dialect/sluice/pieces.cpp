@@ -85,13 +85,6 @@ Pieces TransposeOp::pieces() {
   });
 }
 
-Pieces ReverseOp::pieces() {
-  return selection(getInput(), getResult(), [&](size_t axis) {
-    const bool turns = llvm::is_contained(getAxes(), static_cast<int64_t>(axis));
-    return turns ? Selected{shapeOf(getInput())[axis] - 1, -1, axis} : Selected{.of = axis};
-  });
-}
-
 Pieces SliceOp::pieces() {
   return selection(getInput(), getResult(), [&](size_t axis) {
     return Selected{getStarts()[axis], getSteps()[axis], axis};
@@ -150,27 +143,6 @@ Pieces ConcatOp::pieces() {
 Pieces InterleaveOp::pieces() {
   return joined(getInputs(), getResult(), getAxis(), static_cast<int64_t>(getInputs().size()),
                 [](size_t input) { return static_cast<int64_t>(input); });
-}
-
-Pieces RotateOp::pieces() {
-  const ExtentsRef shape = shapeOf(getInput());
-  const Extents still(shape.size(), 0);
-  std::vector<space::Parts> factors{{Piece{0, still, still, {}}}};
-  for (const size_t axis : llvm::seq(shape.size())) {
-    const int64_t by = getBy()[axis];
-    const auto at = [&](int64_t index) {
-      Extents indices(shape.size(), 0);
-      indices[axis] = index;
-      return indices;
-    };
-    const auto run = [&](int64_t from, int64_t to, int64_t extent) {
-      return Piece{0, at(from), at(to), {{extent, at(1), at(1)}}};
-    };
-    factors.push_back({run(by, 0, shape[axis] - by)});
-    if (by != 0)
-      factors.back().push_back(run(0, shape[axis] - by, by));
-  }
-  return {{Extents(shape)}, Extents(shape), space::product(factors), std::nullopt};
 }
 
 Pieces TileOp::pieces() {

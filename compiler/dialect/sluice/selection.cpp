@@ -1,5 +1,6 @@
 #include "compiler/dialect/sluice/selection.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -16,7 +17,7 @@ RankedTensorType withShape(RankedTensorType type, llvm::ArrayRef<int64_t> shape,
 }
 
 Value withDim(Value value, std::optional<int64_t> dim) {
-  value.setType(withShape(llvm::cast<RankedTensorType>(value.getType()), shapeOf(value), dim));
+  value.setType(withShape(typeOf(value), shapeOf(value), dim));
   return value;
 }
 
@@ -27,6 +28,16 @@ Value sliced(OpBuilder &builder, Location location, Value input, llvm::ArrayRef<
   if (whole && sizes == shapeOf(input))
     return input;
   return withDim(builder.create<SliceOp>(location, input, starts, sizes, steps), dataDim(input));
+}
+
+Value select(OpBuilder &builder, Location where, Value test, Value chosen, Value otherwise) {
+  return builder.create<MapOp>(
+      where, ValueRange{test, chosen, otherwise},
+      [](OpBuilder &body, Location at, ValueRange x) -> Value {
+        const Value zero = body.create<arith::ConstantOp>(at, body.getF32FloatAttr(0));
+        const Value isSet = body.create<arith::CmpFOp>(at, arith::CmpFPredicate::UNE, x[0], zero);
+        return body.create<arith::SelectOp>(at, isSet, x[1], x[2]);
+      });
 }
 
 Value slicedAlong(OpBuilder &builder, Location location, Value input, size_t axis, int64_t start,

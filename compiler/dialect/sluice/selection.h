@@ -42,6 +42,11 @@ struct Selection {
   mlir::Value of(mlir::OpBuilder &builder, mlir::Location where, mlir::Value input) const;
 };
 
+/// Returns the elements of `chosen` where `test` is not zero, and those of `otherwise` elsewhere.
+/// All tensors have the same shape.
+mlir::Value select(mlir::OpBuilder &builder, mlir::Location where, mlir::Value test,
+                   mlir::Value chosen, mlir::Value otherwise);
+
 /// Returns a slice of `input` along one axis, as sliced().
 mlir::Value slicedAlong(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
                         size_t axis, int64_t start, int64_t size, int64_t step = 1);

@@ -193,12 +193,6 @@ ShapeOr inferTranspose(ExtentsRef input, ExtentsRef permutation, std::string &wh
   return result;
 }
 
-ShapeOr inferReverse(ExtentsRef input, ExtentsRef axes, std::string &why) {
-  if (failed(checkAxes(axes, rank(input), why)))
-    return failure();
-  return Extents(input);
-}
-
 ShapeOr inferSlice(ExtentsRef input, ExtentsRef starts, ExtentsRef sizes, ExtentsRef steps,
                    std::string &why) {
   if (failed(checkCount(starts, rank(input), "starts", why)) ||
@@ -273,16 +267,6 @@ ShapeOr inferConcat(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why)
     result[axis] += input[axis];
   }
   return result;
-}
-
-ShapeOr inferRotate(ExtentsRef input, ExtentsRef by, std::string &why) {
-  if (failed(checkCount(by, rank(input), "rotations", why)))
-    return failure();
-  for (size_t axis = 0; axis < input.size(); ++axis)
-    if (by[axis] < 0 || by[axis] >= input[axis])
-      return refuse(why, "axis {0} of extent {1} is rotated by {2}, it must be in [0, {3}]", axis,
-                    input[axis], by[axis], input[axis] - 1);
-  return Extents(input);
 }
 
 ShapeOr inferRepeat(ExtentsRef input, ExtentsRef counts, std::string &why) {

@@ -25,7 +25,6 @@ ShapeOr inferMatmul(ExtentsRef lhs, ExtentsRef rhs, std::string &why);
 ShapeOr inferContract(llvm::ArrayRef<mlir::AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs,
                       std::string &why);
 ShapeOr inferTranspose(ExtentsRef input, ExtentsRef permutation, std::string &why);
-ShapeOr inferReverse(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferSlice(ExtentsRef input, ExtentsRef starts, ExtentsRef sizes, ExtentsRef steps,
                    std::string &why);
 /// `shape` if it is a legal target.
@@ -34,7 +33,6 @@ ShapeOr inferBroadcast(ExtentsRef input, ExtentsRef shape, std::string &why);
 ShapeOr inferUnsqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferConcat(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);
-ShapeOr inferRotate(ExtentsRef input, ExtentsRef by, std::string &why);
 /// Of tile and repeat.
 ShapeOr inferRepeat(ExtentsRef input, ExtentsRef counts, std::string &why);
 ShapeOr inferInterleave(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);

@@ -23,14 +23,20 @@ bool isSluiceTensor(mlir::Type type);
 std::optional<int64_t> dataDim(mlir::Type type);
 inline std::optional<int64_t> dataDim(mlir::Value value) { return dataDim(value.getType()); }
 
+/// Whether a value is known at compile time. After layout, such a value has no data dimension;
+/// before layout, no value has one.
+inline bool isConstant(mlir::Value value) { return !dataDim(value); }
+
 /// Says that the user wants the data dimension that a tensor has, and no other axes with it.
 void pin(mlir::Value value);
 bool isPinned(mlir::Value value);
 
-/// Extents of a tensor.
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
+
+/// Extents of a tensor.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
 
 /// Extents of a runtime tensor as it is carried: rank 0 is [1].
 llvm::SmallVector<int64_t, 4> carriedShape(mlir::Value value);

@@ -1,7 +1,7 @@
 // The view that is written as pieces.
+#include "compiler/dialect/sluice/evaluate.h"
 #include "compiler/dialect/sluice/operations.h"
 
-#include "compiler/reference/tensor.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -73,14 +73,12 @@ LogicalResult ViewOp::verify() {
 
 bool ViewOp::addsElements() { return getOutside().has_value(); }
 
-reference::Tensors ViewOp::evaluate(llvm::ArrayRef<const reference::Tensor *> operands) {
+Tensors ViewOp::evaluate(Operands operands) {
   const Pieces view = pieces();
-  reference::Tensor result(reference::Shape(view.result.begin(), view.result.end()));
+  Tensor result(plain(view.result));
   for (auto [value, source] : llvm::zip_equal(result.values, space::sourcesOf(view)))
     value = source.operand ? operands[*source.operand]->values[source.element] : *view.outside;
-  reference::Tensors results;
-  results.push_back(std::move(result));
-  return results;
+  return one(std::move(result));
 }
 
 } // namespace sluice::ir

@@ -13,7 +13,7 @@ func.func private @f(tensor<f32, #sluice.dim<1>>)
 
 func.func @f(%x: tensor<?xf32>) {
   // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<?xf32>'}}
-  %0 = sluice.reverse %x axes [0] : (tensor<?xf32>) -> tensor<?xf32>
+  %0 = sluice.broadcast %x : (tensor<?xf32>) -> tensor<?xf32>
   return
 }
 
@@ -21,7 +21,7 @@ func.func @f(%x: tensor<?xf32>) {
 
 func.func @f(%x: tensor<2xi8>) {
   // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<2xi8>'}}
-  %0 = sluice.reverse %x axes [0] : (tensor<2xi8>) -> tensor<2xi8>
+  %0 = sluice.broadcast %x : (tensor<2xi8>) -> tensor<2xi8>
   return
 }
 
@@ -29,7 +29,7 @@ func.func @f(%x: tensor<2xi8>) {
 
 func.func @f(%x: tensor<0xf32>) {
   // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<0xf32>'}}
-  %0 = sluice.reverse %x axes [0] : (tensor<0xf32>) -> tensor<0xf32>
+  %0 = sluice.broadcast %x : (tensor<0xf32>) -> tensor<0xf32>
   return
 }
 
@@ -37,7 +37,7 @@ func.func @f(%x: tensor<0xf32>) {
 
 func.func @f(%x: tensor<2xf32, 7 : i32>) {
   // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<2xf32, 7 : i32>'}}
-  %0 = sluice.reverse %x axes [0] : (tensor<2xf32, 7 : i32>) -> tensor<2xf32, 7 : i32>
+  %0 = sluice.broadcast %x : (tensor<2xf32, 7 : i32>) -> tensor<2xf32, 7 : i32>
   return
 }
 
@@ -143,7 +143,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 
 func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{axes [1 1] are not ascending}}
-  %0 = sluice.reverse %x axes [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %0 = sluice.unsqueeze %x axes [1, 1] : (tensor<2x3xf32>) -> tensor<2x1x1x3xf32>
   return
 }
 
@@ -368,38 +368,6 @@ func.func @f(%x: tensor<3xf32>) {
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) {
   // expected-error @+1 {{operands have shapes [2 3] and [3 2]; they must be equal except along axis 0}}
   %0 = sluice.concat %x, %y axis 0 : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<5x3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{1 rotations for a tensor of rank 2}}
-  %0 = sluice.rotate %x by [0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 1 of extent 3 is rotated by 3, it must be in [0, 2]}}
-  %0 = sluice.rotate %x by [0, 3] : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 0 of extent 2 is rotated by -1, it must be in [0, 1]}}
-  %0 = sluice.rotate %x by [-1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{result has shape [3 2], but the operands give [2 3]}}
-  %0 = sluice.rotate %x by [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return
 }
 

@@ -27,24 +27,22 @@ func.func @all(%x: tensor<2x3xf32> {sluice.name = "x"}) -> tensor<2x3xf32> {
     %s = arith.addf %a, %b : f32
     sluice.yield %s
   }
-  // CHECK: sluice.reverse %{{.*}} axes [0, 1] :
-  %4 = sluice.reverse %3 axes [0, 1] : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK: sluice.slice %{{.*}} starts [1, 3] sizes [2, 4] steps [-1, -1] :
+  %4 = sluice.slice %3 starts [1, 3] sizes [2, 4] steps [-1, -1] : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK: sluice.slice %{{.*}} starts [0, 3] sizes [2, 2] steps [1, -2] : (tensor<2x4xf32>) -> tensor<2x2xf32>
   %5 = sluice.slice %4 starts [0, 3] sizes [2, 2] steps [1, -2] : (tensor<2x4xf32>) -> tensor<2x2xf32>
   // CHECK: sluice.concat %{{.*}}, %{{.*}} axis 1 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x6xf32>
   %6 = sluice.concat %5, %4 axis 1 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x6xf32>
-  // CHECK: sluice.rotate %{{.*}} by [0, 5] : (tensor<2x6xf32>) -> tensor<2x6xf32>
-  %16 = sluice.rotate %6 by [0, 5] : (tensor<2x6xf32>) -> tensor<2x6xf32>
   // CHECK: sluice.tile %{{.*}} counts [2, 1] : (tensor<2x6xf32>) -> tensor<4x6xf32>
-  %17 = sluice.tile %16 counts [2, 1] : (tensor<2x6xf32>) -> tensor<4x6xf32>
+  %17 = sluice.tile %6 counts [2, 1] : (tensor<2x6xf32>) -> tensor<4x6xf32>
   // CHECK: sluice.repeat %{{.*}} counts [1, 3] : (tensor<4x6xf32>) -> tensor<4x18xf32>
   %18 = sluice.repeat %17 counts [1, 3] : (tensor<4x6xf32>) -> tensor<4x18xf32>
   // CHECK: sluice.interleave %{{.*}}, %{{.*}} axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
-  %19 = sluice.interleave %6, %16 axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
+  %19 = sluice.interleave %6, %6 axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
   // CHECK: sluice.view %{{.*}} pieces [#sluice.piece<0 loops[2, 6] from (d0, d1) -> (d0, -d1 + 5) to (d0, d1) -> (d0, d1)>] : (tensor<2x6xf32>) -> tensor<2x6xf32>
   %20 = sluice.view %6 pieces [#sluice.piece<0 loops[2, 6] from (i, j) -> (i, 5 - j) to (i, j) -> (i, j)>] : (tensor<2x6xf32>) -> tensor<2x6xf32>
   // CHECK: sluice.view %{{.*}}, %{{.*}} pieces [#sluice.piece<0 loops[] from () -> (0, 0) to () -> (0)>, #sluice.piece<1 loops[] from () -> (2, 0) to () -> (1)>] outside -1.000000e+00 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2xf32>
-  %21 = sluice.view %6, %16 pieces [#sluice.piece<0 loops[] from () -> (0, 0) to () -> (0)>, #sluice.piece<1 loops[] from () -> (2, 0) to () -> (1)>] outside -1.0 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2xf32>
+  %21 = sluice.view %6, %6 pieces [#sluice.piece<0 loops[] from () -> (0, 0) to () -> (0)>, #sluice.piece<1 loops[] from () -> (2, 0) to () -> (1)>] outside -1.0 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2xf32>
   // CHECK: sluice.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
   %7 = sluice.reshape %6 : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
   // CHECK: sluice.reduce max %{{.*}} axes [1] : (tensor<2x2x3xf32>) -> tensor<2x3xf32>
@@ -87,7 +85,7 @@ func.func @loop(%h: tensor<4xf32>, %x: tensor<3x4xf32>, %z: tensor<4x3x2xf32>)
   %0:3 = sluice.loop 3 carry (%s = %h : tensor<4xf32>)
       slice (%e = %x axis 0 : tensor<3x4xf32>, %f = %z axis 1 reversed : tensor<4x3x2xf32>) stack [1 reversed, 0]
       -> (tensor<4xf32>, tensor<4x3xf32>, tensor<3x4x2xf32>) {
-    %n = sluice.reverse %e axes [0] : (tensor<4xf32>) -> tensor<4xf32>
+    %n = sluice.slice %e starts [3] sizes [4] steps [-1] : (tensor<4xf32>) -> tensor<4xf32>
     // CHECK: sluice.next %{{.*}}, %[[S]], %[[F]] : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
     sluice.next %n, %s, %f : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
   }

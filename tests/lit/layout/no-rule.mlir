@@ -23,6 +23,6 @@ func.func @loop(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>) {
   %0:2 = sluice.loop 3 carry (%s = %x : tensor<2xf32>) stack [0] -> (tensor<2xf32>, tensor<3x2xf32>) {
     sluice.next %s, %s : tensor<2xf32>, tensor<2xf32>
   }
-  %1 = sluice.reverse %0#1 axes [0] : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %1 = sluice.slice %0#1 starts [2, 0] sizes [3, 2] steps [-1, 1] : (tensor<3x2xf32>) -> tensor<3x2xf32>
   return %0#0, %1 : tensor<2xf32>, tensor<3x2xf32>
 }

@@ -117,7 +117,7 @@ func.func @pad_scalar_back(%x: tensor<f32>) -> tensor<f32, #sluice.dim<0>> {
 // CHECK-LABEL: func.func @reverse_along(
 // CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x3xbf16, #sluice<[2 3!]>>
 func.func @reverse_along(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32> {
-  %r = sluice.reverse %x axes [1] : (tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32>
+  %r = sluice.slice %x starts [0, 2] sizes [2, 3] steps [1, -1] : (tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
 
@@ -125,7 +125,7 @@ func.func @reverse_along(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32>
 // CHECK-LABEL: func.func @reverse_along_back(
 // CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x3xbf16, #sluice<[2 3!]>>
 func.func @reverse_along_back(%x: tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.dim<1>> {
-  %r = sluice.reverse %x axes [1] : (tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.dim<1>>
+  %r = sluice.slice %x starts [0, 2] sizes [2, 3] steps [1, -1] : (tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.dim<1>>
   return %r : tensor<2x3xf32, #sluice.dim<1>>
 }
 
@@ -133,7 +133,7 @@ func.func @reverse_along_back(%x: tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.di
 // CHECK-LABEL: func.func @reverse_off(
 // CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x3xbf16, #sluice<[2 3!]>>
 func.func @reverse_off(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32> {
-  %r = sluice.reverse %x axes [0] : (tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32>
+  %r = sluice.slice %x starts [1, 0] sizes [2, 3] steps [-1, 1] : (tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
 
@@ -141,7 +141,7 @@ func.func @reverse_off(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @reverse_off_back(
 // CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x3xbf16, #sluice<[2 3!]>>
 func.func @reverse_off_back(%x: tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.dim<1>> {
-  %r = sluice.reverse %x axes [0] : (tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.dim<1>>
+  %r = sluice.slice %x starts [1, 0] sizes [2, 3] steps [-1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.dim<1>>
   return %r : tensor<2x3xf32, #sluice.dim<1>>
 }
 
@@ -259,22 +259,6 @@ func.func @transpose_other_back(%x: tensor<2x3x4x5xf32>) -> tensor<4x3x2x5xf32, 
   return %r : tensor<4x3x2x5xf32, #sluice.dim<3>>
 }
 
-// [4! 3] -> [4! 3]
-// CHECK-LABEL: func.func @rotate_along(
-// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<4x3xbf16, #sluice<[4! 3]>>
-func.func @rotate_along(%x: tensor<4x3xf32, #sluice.dim<0>>) -> tensor<4x3xf32> {
-  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32, #sluice.dim<0>>) -> tensor<4x3xf32>
-  return %r : tensor<4x3xf32>
-}
-
-// [4! 3] -> [4! 3], from the result
-// CHECK-LABEL: func.func @rotate_along_back(
-// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<4x3xbf16, #sluice<[4! 3]>>
-func.func @rotate_along_back(%x: tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<0>> {
-  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<0>>
-  return %r : tensor<4x3xf32, #sluice.dim<0>>
-}
-
 // [4! 3] -> [8! 3]
 // CHECK-LABEL: func.func @tile_along(
 // CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
@@ -321,22 +305,6 @@ func.func @interleave_along(%x: tensor<4x3xf32, #sluice.dim<0>>, %y: tensor<4x3x
 func.func @interleave_along_back(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>> {
   %r = sluice.interleave %x, %y axis 0 : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>>
   return %r : tensor<8x3xf32, #sluice.dim<0>>
-}
-
-// [4 3!] -> [4 3!]
-// CHECK-LABEL: func.func @rotate_off(
-// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
-func.func @rotate_off(%x: tensor<4x3xf32, #sluice.dim<1>>) -> tensor<4x3xf32> {
-  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32, #sluice.dim<1>>) -> tensor<4x3xf32>
-  return %r : tensor<4x3xf32>
-}
-
-// [4 3!] -> [4 3!], from the result
-// CHECK-LABEL: func.func @rotate_off_back(
-// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
-func.func @rotate_off_back(%x: tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<1>> {
-  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<1>>
-  return %r : tensor<4x3xf32, #sluice.dim<1>>
 }
 
 // [4 3!] -> [8 3!]

@@ -10,9 +10,7 @@ func.func @nothing(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %3 = sluice.broadcast %2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %4 = sluice.pad %3 low [0, 0] high [0, 0] value 1.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %5 = sluice.concat %4 axis 0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %6 = sluice.reverse %5 axes [] : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %8 = sluice.rotate %6 by [0, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %9 = sluice.tile %8 counts [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %9 = sluice.tile %5 counts [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %10 = sluice.repeat %9 counts [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %11 = sluice.interleave %10 axis 1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %7 = sluice.map (%a = %11) : (tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -42,27 +40,51 @@ func.func @chains(%x: tensor<10x4xf32>) -> (tensor<2x4xf32>, tensor<5x8xf32>, te
   %1 = sluice.slice %0 starts [1, 0] sizes [2, 4] steps [2, 1] : (tensor<4x4xf32>) -> tensor<2x4xf32>
   %2 = sluice.reshape %x : (tensor<10x4xf32>) -> tensor<40xf32>
   %3 = sluice.reshape %2 : (tensor<40xf32>) -> tensor<5x8xf32>
-  %4 = sluice.reverse %x axes [0] : (tensor<10x4xf32>) -> tensor<10x4xf32>
-  %5 = sluice.reverse %4 axes [0] : (tensor<10x4xf32>) -> tensor<10x4xf32>
+  %4 = sluice.slice %x starts [9, 0] sizes [10, 4] steps [-1, 1] : (tensor<10x4xf32>) -> tensor<10x4xf32>
+  %5 = sluice.slice %4 starts [9, 0] sizes [10, 4] steps [-1, 1] : (tensor<10x4xf32>) -> tensor<10x4xf32>
   return %1, %3, %5 : tensor<2x4xf32>, tensor<5x8xf32>, tensor<10x4xf32>
 }
 
-// Rotations add up, round the end too; counts multiply.
-// CHECK-LABEL: func.func @routes(
-// CHECK-SAME: %[[X:.*]]: tensor<5x4xf32>
-// CHECK-DAG: %[[R:.*]] = sluice.rotate %[[X]] by [2, 3] : (tensor<5x4xf32>) -> tensor<5x4xf32>
-// CHECK-DAG: %[[T:.*]] = sluice.tile %[[X]] counts [6, 5] : (tensor<5x4xf32>) -> tensor<30x20xf32>
-// CHECK-DAG: %[[E:.*]] = sluice.repeat %[[X]] counts [6, 5] : (tensor<5x4xf32>) -> tensor<30x20xf32>
-// CHECK: return %[[R]], %[[X]], %[[T]], %[[E]]
-func.func @routes(%x: tensor<5x4xf32>) -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<30x20xf32>, tensor<30x20xf32>) {
-  %0 = sluice.rotate %x by [3, 3] : (tensor<5x4xf32>) -> tensor<5x4xf32>
-  %1 = sluice.rotate %0 by [4, 0] : (tensor<5x4xf32>) -> tensor<5x4xf32>
-  %2 = sluice.rotate %0 by [2, 1] : (tensor<5x4xf32>) -> tensor<5x4xf32>
-  %3 = sluice.tile %x counts [2, 5] : (tensor<5x4xf32>) -> tensor<10x20xf32>
-  %4 = sluice.tile %3 counts [3, 1] : (tensor<10x20xf32>) -> tensor<30x20xf32>
-  %5 = sluice.repeat %x counts [2, 5] : (tensor<5x4xf32>) -> tensor<10x20xf32>
-  %6 = sluice.repeat %5 counts [3, 1] : (tensor<10x20xf32>) -> tensor<30x20xf32>
-  return %1, %2, %4, %6 : tensor<5x4xf32>, tensor<5x4xf32>, tensor<30x20xf32>, tensor<30x20xf32>
+// CHECK-LABEL: func.func @concats(
+// CHECK-SAME: %[[X:.*]]: tensor<1x4xf32>, %[[Y:.*]]: tensor<2x4xf32>
+// CHECK-NEXT: %[[C:.*]] = sluice.concat %[[X]], %[[Y]], %[[X]] axis 0
+// CHECK-NEXT: return %[[C]]
+func.func @concats(%x: tensor<1x4xf32>, %y: tensor<2x4xf32>) -> tensor<4x4xf32> {
+  %c = sluice.concat %x, %y axis 0 : (tensor<1x4xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  %0 = sluice.concat %c, %x axis 0 : (tensor<3x4xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// Of one value.
+// CHECK-LABEL: func.func @pads(
+// CHECK-SAME: %[[X:.*]]: tensor<2x4xf32>
+// CHECK-NEXT: %[[A:.*]] = sluice.pad %[[X]] low [1, 0] high [2, 1] value 0.000000e+00
+// CHECK-NEXT: %[[B:.*]] = sluice.pad %[[A]] low [0, 1] high [0, 0] value 1.000000e+00
+// CHECK-NEXT: return %[[B]]
+func.func @pads(%x: tensor<2x4xf32>) -> tensor<5x6xf32> {
+  %0 = sluice.pad %x low [1, 0] high [0, 1] value 0.0 : (tensor<2x4xf32>) -> tensor<3x5xf32>
+  %1 = sluice.pad %0 low [0, 0] high [2, 0] value 0.0 : (tensor<3x5xf32>) -> tensor<5x5xf32>
+  %2 = sluice.pad %1 low [0, 1] high [0, 0] value 1.0 : (tensor<5x5xf32>) -> tensor<5x6xf32>
+  return %2 : tensor<5x6xf32>
+}
+
+// CHECK-LABEL: func.func @broadcasts(
+// CHECK-SAME: %[[X:.*]]: tensor<1x1x4xf32>
+// CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[X]] : (tensor<1x1x4xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[B]]
+func.func @broadcasts(%x: tensor<1x1x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = sluice.broadcast %x : (tensor<1x1x4xf32>) -> tensor<1x3x4xf32>
+  %1 = sluice.broadcast %0 : (tensor<1x3x4xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: func.func @squeeze(
+// CHECK-SAME: %[[X:.*]]: tensor<2x4xf32>
+// CHECK-NEXT: return %[[X]]
+func.func @squeeze(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = sluice.unsqueeze %x axes [0, 2] : (tensor<2x4xf32>) -> tensor<1x2x1x4xf32>
+  %1 = sluice.squeeze %0 axes [0, 2] : (tensor<1x2x1x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
 }
 
 // A slice backwards over everything is not the identity; a transpose that

@@ -23,7 +23,7 @@ func.func @chain() -> tensor<2x2xf32> {
 // CHECK: sluice.concat
 func.func @mixed(%x: tensor<3xf32>) -> tensor<9xf32> {
   %a = sluice.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
-  %r = sluice.reverse %a axes [0] : (tensor<3xf32>) -> tensor<3xf32>
+  %r = sluice.slice %a starts [2] sizes [3] steps [-1] : (tensor<3xf32>) -> tensor<3xf32>
   %c = sluice.concat %x, %a, %r axis 0 : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<9xf32>
   return %c : tensor<9xf32>
 }

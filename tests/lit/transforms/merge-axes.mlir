@@ -128,7 +128,8 @@ func.func @moved(%x: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<3x4xbf16, #slu
 // CHECK-LABEL: func.func @rotated(
 // CHECK-SAME: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
 func.func @rotated(%x: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>> {
-  %0 = sluice.rotate %x by [1, 0] : (tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops[3, 3] from (i, j) -> (i + 1, j) to (i, j) -> (i, j)>,
+    #sluice.piece<0 loops[1, 3] from (i, j) -> (i, j) to (i, j) -> (i + 3, j)>] : (tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
   return %0 : tensor<4x3xbf16, #sluice<[4 3!]>>
 }
 

@@ -45,13 +45,13 @@ func.func @steps(%x: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0, slui
   return %0 : tensor<3x8xbf16, #sluice<[3 8!]>>
 }
 
-// Nothing reads the second input. The first one stays: another operation reads all of it.
+// Nothing reads the second input. The first one stays: a slice reads all of it, backwards.
 // CHECK-LABEL: func.func @whole(
 // CHECK-SAME: %[[X:.*]]: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0 : i64, sluice.name = "x"}) ->
 func.func @whole(%x: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 0, sluice.name = "x"}, %y: tensor<10x8xbf16, #sluice<[10 8!]>> {sluice.input = 1, sluice.name = "y"})
     -> (tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<10x8xbf16, #sluice<[10 8!]>>) {
   %0 = sluice.slice %x starts [0, 0] sizes [2, 8] steps [1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
-  %1 = sluice.reverse %x axes [0] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<10x8xbf16, #sluice<[10 8!]>>
+  %1 = sluice.slice %x starts [9, 0] sizes [10, 8] steps [-1, 1] : (tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<10x8xbf16, #sluice<[10 8!]>>
   return %0, %1 : tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<10x8xbf16, #sluice<[10 8!]>>
 }
 
@@ -70,12 +70,12 @@ func.func @unnamed(%x: tensor<10x8xbf16, #sluice<[10 8!]>>) -> tensor<2x8xbf16, 
 // CHECK-DAG: %[[Z:.*]] = sluice.constant dense<0.000000e+00> : tensor<12x8xf32>
 // CHECK: %[[X:.*]] = sluice.concat %[[A]], %[[Z]], %[[B]] axis 0
 // CHECK: sluice.window %[[X]]
-// CHECK: sluice.reverse %[[X]]
+// CHECK: sluice.tile %[[X]]
 func.func @behind_others(%x: tensor<16x8xbf16, #sluice<[16 8!]>> {sluice.input = 0, sluice.name = "x"}) -> (tensor<2x8x2xbf16, #sluice<[2 8! 2]>>, tensor<1x8xbf16, #sluice<[1 8!]>>) {
   %0 = sluice.window %x axes [0] sizes [2] counts [15] starts [0] strides [1] dilations [1] value 0.0 : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<15x8x2xbf16, #sluice<[15 8! 2]>>
   %1 = sluice.slice %0 starts [0, 0, 0] sizes [2, 8, 2] steps [1, 1, 1] : (tensor<15x8x2xbf16, #sluice<[15 8! 2]>>) -> tensor<2x8x2xbf16, #sluice<[2 8! 2]>>
-  %2 = sluice.reverse %x axes [0] : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<16x8xbf16, #sluice<[16 8!]>>
-  %3 = sluice.slice %2 starts [0, 0] sizes [1, 8] steps [1, 1] : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<1x8xbf16, #sluice<[1 8!]>>
+  %2 = sluice.tile %x counts [2, 1] : (tensor<16x8xbf16, #sluice<[16 8!]>>) -> tensor<32x8xbf16, #sluice<[32 8!]>>
+  %3 = sluice.slice %2 starts [15, 0] sizes [1, 8] steps [1, 1] : (tensor<32x8xbf16, #sluice<[32 8!]>>) -> tensor<1x8xbf16, #sluice<[1 8!]>>
   return %1, %3 : tensor<2x8x2xbf16, #sluice<[2 8! 2]>>, tensor<1x8xbf16, #sluice<[1 8!]>>
 }
 

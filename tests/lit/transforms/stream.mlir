@@ -83,7 +83,7 @@ func.func @whole(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, te
   // expected-error @+1 {{E0207: cannot stream: one axis of the result mixes positions of the sequence with other elements}}
   %f = sluice.reshape %x : (tensor<16x4xf32>) -> tensor<64xf32>
   // expected-error @+1 {{E0207: cannot stream: the operation reads the sequence from its end}}
-  %r = sluice.reverse %x axes [0] : (tensor<16x4xf32>) -> tensor<16x4xf32>
+  %r = sluice.slice %x starts [15, 0] sizes [16, 4] steps [-1, 1] : (tensor<16x4xf32>) -> tensor<16x4xf32>
   return %s, %f, %r : tensor<4xf32>, tensor<64xf32>, tensor<16x4xf32>
 }
 
@@ -206,14 +206,12 @@ func.func @kept(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<16x4xf32> {
 // What moves elements of a position does so in each; it says nothing of how many there are.
 // CHECK-LABEL: func.func @routes(
 // CHECK-SAME: %[[X:.*]]: tensor<1x3x4xf32>
-// CHECK-NEXT: %[[R:.*]] = sluice.rotate %[[X]] by [0, 1, 3] : (tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
-// CHECK-NEXT: %[[T:.*]] = sluice.tile %[[R]] counts [1, 2, 1] : (tensor<1x3x4xf32>) -> tensor<1x6x4xf32>
+// CHECK-NEXT: %[[T:.*]] = sluice.tile %[[X]] counts [1, 2, 1] : (tensor<1x3x4xf32>) -> tensor<1x6x4xf32>
 // CHECK-NEXT: %[[E:.*]] = sluice.repeat %[[T]] counts [1, 1, 2] : (tensor<1x6x4xf32>) -> tensor<1x6x8xf32>
 // CHECK-NEXT: %[[I:.*]] = sluice.interleave %[[T]], %[[T]] axis 2 : (tensor<1x6x4xf32>, tensor<1x6x4xf32>) -> tensor<1x6x8xf32>
 // CHECK-NEXT: return %[[E]], %[[I]]
 func.func @routes(%x: tensor<12x3x4xf32> {sluice.name = "x"}) -> (tensor<12x6x8xf32>, tensor<12x6x8xf32>) {
-  %0 = sluice.rotate %x by [0, 1, 3] : (tensor<12x3x4xf32>) -> tensor<12x3x4xf32>
-  %1 = sluice.tile %0 counts [1, 2, 1] : (tensor<12x3x4xf32>) -> tensor<12x6x4xf32>
+  %1 = sluice.tile %x counts [1, 2, 1] : (tensor<12x3x4xf32>) -> tensor<12x6x4xf32>
   %2 = sluice.repeat %1 counts [1, 1, 2] : (tensor<12x6x4xf32>) -> tensor<12x6x8xf32>
   %3 = sluice.interleave %1, %1 axis 2 : (tensor<12x6x4xf32>, tensor<12x6x4xf32>) -> tensor<12x6x8xf32>
   return %2, %3 : tensor<12x6x8xf32>, tensor<12x6x8xf32>
@@ -223,7 +221,8 @@ func.func @routes(%x: tensor<12x3x4xf32> {sluice.name = "x"}) -> (tensor<12x6x8x
 
 func.func @rotated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<12x3xf32> {
   // expected-error @+1 {{E0207: cannot stream: the operation needs all 12 positions of operand 0 at once}}
-  %0 = sluice.rotate %x by [5, 0] : (tensor<12x3xf32>) -> tensor<12x3xf32>
+  %0 = sluice.view %x pieces [#sluice.piece<0 loops[7, 3] from (i, j) -> (i + 5, j) to (i, j) -> (i, j)>,
+    #sluice.piece<0 loops[5, 3] from (i, j) -> (i, j) to (i, j) -> (i + 7, j)>] : (tensor<12x3xf32>) -> tensor<12x3xf32>
   return %0 : tensor<12x3xf32>
 }
 

@@ -245,7 +245,8 @@ TEST_F(Evaluated, ChoosesAnyUnspecifiedElement) {
 /// What rounding makes NaN in one direction is not a number in comparisons either.
 TEST_F(Evaluated, ComparesWhatIsNotFinite) {
   const Spread y = graph("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
-                         "  %v = sluice.reverse %x axes [0] : (tensor<2xf32>) -> tensor<2xf32>\n"
+                         "  %v = sluice.slice %x starts [1] sizes [2] steps [-1] : (tensor<2xf32>) "
+                         "-> tensor<2xf32>\n"
                          "  %y = sluice.map (%a = %v) : (tensor<2xf32>) -> tensor<2xf32> {\n"
                          "    %c = arith.constant 0.3 : f32\n    %s = arith.mulf %a, %c : f32\n"
                          "    %n = arith.cmpf uno, %s, %s : f32\n"
@@ -260,7 +261,8 @@ TEST_F(Evaluated, ComparesWhatIsNotFinite) {
 TEST_F(Evaluated, KnowsNothingOfASelectionByANumberThatMayBeNaN) {
   // The reversal may make both elements NaN. Selected are then the constant, or NaN.
   const Spread y = graph("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
-                         "  %v = sluice.reverse %x axes [0] : (tensor<2xf32>) -> tensor<2xf32>\n"
+                         "  %v = sluice.slice %x starts [1] sizes [2] steps [-1] : (tensor<2xf32>) "
+                         "-> tensor<2xf32>\n"
                          "  %y = sluice.map (%a = %v) : (tensor<2xf32>) -> tensor<2xf32> {\n"
                          "    %c = arith.constant 0.5 : f32\n"
                          "    %n = arith.cmpf olt, %a, %c : f32\n"

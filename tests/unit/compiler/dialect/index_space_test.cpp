@@ -81,7 +81,7 @@ constexpr llvm::StringLiteral kOperations = R"(
   func.func @all(%x: tensor<4x6xf32>, %v: tensor<6xf32>, %b: tensor<3x1x4x6xf32>,
                  %o: tensor<1x6xf32>, %s: tensor<f32>) {
     %0 = sluice.transpose %x [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
-    %1 = sluice.reverse %x axes [1] : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    %1 = sluice.slice %x starts [0, 5] sizes [4, 6] steps [1, -1] : (tensor<4x6xf32>) -> tensor<4x6xf32>
     %2 = sluice.slice %x starts [3, 1] sizes [2, 3] steps [-2, 2]
       : (tensor<4x6xf32>) -> tensor<2x3xf32>
     %3 = sluice.broadcast %o : (tensor<1x6xf32>) -> tensor<5x6xf32>
@@ -123,7 +123,6 @@ constexpr llvm::StringLiteral kOperations = R"(
     %27 = sluice.tile %b counts [1, 2, 1, 2] : (tensor<3x1x4x6xf32>) -> tensor<3x2x4x12xf32>
     %28 = sluice.repeat %x counts [3, 2] : (tensor<4x6xf32>) -> tensor<12x12xf32>
     %29 = sluice.repeat %b counts [1, 2, 1, 2] : (tensor<3x1x4x6xf32>) -> tensor<3x2x4x12xf32>
-    %30 = sluice.rotate %x by [0, 0] : (tensor<4x6xf32>) -> tensor<4x6xf32>
     %31 = sluice.interleave %x axis 0 : (tensor<4x6xf32>) -> tensor<4x6xf32>
     %32 = sluice.reshape %26 : (tensor<12x12xf32>) -> tensor<9x16xf32>
     %33 = sluice.reshape %26 : (tensor<12x12xf32>) -> tensor<1x8x9x2xf32>
@@ -202,7 +201,7 @@ TEST_F(IndexSpaces, TheSourcesOfAViewAreItsElements) {
     EXPECT_EQ(points, static_cast<int64_t>(expected.values.size()));
     ++views;
   });
-  EXPECT_GE(views, 25U);
+  EXPECT_GE(views, 24U);
 }
 
 TEST_F(IndexSpaces, ReshapesHaveLoopsWhereExtentsDivide) {

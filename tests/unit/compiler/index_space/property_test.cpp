@@ -227,8 +227,6 @@ TEST_F(Properties, BlocksAreTheirPoints) {
     for (const Element &element : touched(one, next))
       shared += static_cast<int64_t>(elements.count(element));
     ASSERT_EQ(sharedElements(one, block, loop), shared) << "space " << trial;
-    ASSERT_EQ(overlap(one, block, loop), intersection(boxOf(one, block), boxOf(one, next)))
-        << "space " << trial;
     Element here(block.start.begin(), block.start.end()), there = here;
     ++there[loop];
     const Extents steps = delta(one, loop);

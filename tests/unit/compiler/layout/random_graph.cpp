@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -205,7 +206,7 @@ Value RandomGraph::tryOperation(Value x) {
   case 10:
     return slice(x);
   case 11:
-    return builder.create<ir::ReverseOp>(loc, x, axis);
+    return ir::slicedAlong(builder, loc, x, axis, shape[axis] - 1, shape[axis], -1);
   case 12: {
     Extents low(rank, 0), high(rank, 0);
     (pick(0, 1) ? low : high)[axis] = 1;

@@ -7,6 +7,7 @@
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/interpret.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/transforms/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -73,7 +74,7 @@ private:
       std::shuffle(order.begin(), order.end(), random);
       return builder.create<TransposeOp>(loc, x, order);
     case 1:
-      return builder.create<ReverseOp>(loc, x, llvm::ArrayRef<int64_t>{axis});
+      return slicedAlong(builder, loc, x, axis, shape[axis] - 1, shape[axis], -1);
     case 2:
       for (int64_t extent : shape) {
         const int64_t first = pick(0, extent - 1), last = pick(0, extent - 1);

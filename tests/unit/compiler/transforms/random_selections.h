@@ -301,11 +301,7 @@ private:
       return transposed(x, order);
     }
     case 1:
-      return {builder.create<ReverseOp>(loc, x.value, llvm::ArrayRef<int64_t>{axis}),
-              [=](Index at) {
-                at[axis] = extent - 1 - at[axis];
-                return x.element(at);
-              }};
+      return along(x, axis, extent - 1, extent, -1);
     case 2: {
       const int64_t first = pick(0, extent - 1), last = pick(0, extent - 1);
       const int64_t step = pick(1, 2) * (last < first ? -1 : 1);
@@ -347,16 +343,7 @@ private:
       const int64_t by = pick(0, extent - 1);
       if (by == 0)
         return x;
-      Shape turns(rank, 0);
-      turns[axis] = by;
-      const Value turned =
-          pick(0, 1) == 0
-              ? joined({along(x, axis, by, extent - by, 1), along(x, axis, 0, by, 1)}, axis).value
-              : Value(builder.create<RotateOp>(loc, x.value, turns));
-      return {turned, [=](Index at) {
-                at[axis] = (at[axis] + by) % extent;
-                return x.element(at);
-              }};
+      return joined({along(x, axis, by, extent - by, 1), along(x, axis, 0, by, 1)}, axis);
     }
     case 10:   // repeat each
     case 11: { // repeat all

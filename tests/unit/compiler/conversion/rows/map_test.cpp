@@ -159,8 +159,8 @@ TEST(Map, RefusesWhatTheMachineCannotCompute) {
       %0 = math.atan2 %l, %r : f32
       sluice.yield %0
     }
-    %b = sluice.reverse %a axes [0] : (T) -> T
-    %c = sluice.reverse %z axes [0] : (T) -> T
+    %b = sluice.slice %a starts [1, 0] sizes [2, 11] steps [-1, 1] : (T) -> T
+    %c = sluice.slice %z starts [1, 0] sizes [2, 11] steps [-1, 1] : (T) -> T
     %y = sluice.map (%l = %b, %r = %c) : (T, T) -> T {
       %0 = math.cbrt %l : f32
       %1 = arith.addf %0, %r : f32

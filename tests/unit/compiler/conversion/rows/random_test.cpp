@@ -106,9 +106,11 @@ private:
     case 7: {
       // Beside itself, reversed.
       const std::string reversed = fresh(), name = fresh();
-      text += "  " + reversed + " = sluice.reverse " + value + " axes [1] : (" + type() + ") -> " +
-              type() + "\n  " + name + " = sluice.concat " + value + ", " + reversed +
-              " axis 1 : (" + type() + ", " + type() + ") -> " + runtime(rows, 2 * columns) + "\n";
+      text += "  " + reversed + " = sluice.slice " + value + " starts [0, " +
+              std::to_string(columns - 1) + "] sizes [" + std::to_string(rows) + ", " +
+              std::to_string(columns) + "] steps [1, -1] : (" + type() + ") -> " + type() + "\n  " +
+              name + " = sluice.concat " + value + ", " + reversed + " axis 1 : (" + type() + ", " +
+              type() + ") -> " + runtime(rows, 2 * columns) + "\n";
       value = name;
       columns *= 2;
       break;

@@ -87,6 +87,9 @@ private:
                              fmt::join(sizes, ", "), fmt::join(steps, ", ")),
                  sizes, x.dim);
   }
+  Value reversed(const Value &x, int64_t axis) {
+    return slice(x, axis, x.shape[axis] - 1, x.shape[axis], -1);
+  }
   Value unsqueeze(const Value &x, int64_t axis) {
     Shape shape = x.shape;
     shape.insert(shape.begin() + axis, 1);
@@ -140,7 +143,7 @@ private:
                    std::find(order.begin(), order.end(), x.dim) - order.begin());
     }
     case 1:
-      return write("reverse", {x}, fmt::format("axes [{}]", axis), x.shape, x.dim);
+      return reversed(x, axis);
     case 2: {
       const int64_t first = pick(0, extent - 1), last = pick(0, extent - 1);
       const int64_t step = pick(1, 2) * (last < first ? -1 : 1);
@@ -160,8 +163,8 @@ private:
       return isLane || !grows ? x : broadcast(slice(x, axis, 0, 1, 1), axis, pick(1, 3));
     case 6: { // rotate
       const int64_t by = pick(0, extent - 1);
-      if (by == 0 || pick(0, 1) == 0)
-        return listed("rotate", "by", x, axis, by, 0, extent);
+      if (by == 0)
+        return x;
       return concat({slice(x, axis, by, extent - by, 1), slice(x, axis, 0, by, 1)}, axis);
     }
     case 7: // the border repeated
@@ -176,11 +179,10 @@ private:
           return listed(pick(0, 1) == 0 ? "repeat" : "tile", "counts", x, axis, 2, 1, extent * 2);
         Shape shape = x.shape;
         shape[axis] *= 2;
-        return write("interleave",
-                     {x, write("reverse", {x}, fmt::format("axes [{}]", axis), x.shape, x.dim)},
-                     fmt::format("axis {}", axis), shape, x.dim);
+        return write("interleave", {x, reversed(x, axis)}, fmt::format("axis {}", axis), shape,
+                     x.dim);
       }
-      const Value other = write("reverse", {x}, fmt::format("axes [{}]", axis), x.shape, x.dim);
+      const Value other = reversed(x, axis);
       const Value wide = unsqueeze(x, axis + 1);
       return merged(pick(0, 1) == 0 ? broadcast(wide, axis + 1, 2)
                                     : concat({wide, unsqueeze(other, axis + 1)}, axis + 1),
