@@ -239,7 +239,7 @@ private:
     if (pin.name.empty()) {
       const auto shape = ir::carriedShape(pin.value);
       const auto repin = [&](ChangedCopy &copy) {
-        const auto type = llvm::cast<RankedTensorType>(pin.value.getType());
+        const auto type = ir::typeOf(pin.value);
         copy.mapping.lookup(pin.value).setType(
             RankedTensorType::get(type.getShape(), type.getElementType(),
                                   ir::DimAttr::get(type.getContext(), axis, shape)));
@@ -306,7 +306,7 @@ private:
     change(conflict.blamed(), llvm::formatv(text, index, quoted(operand)),
            detached(blamed, blamed.relation, index), [&](ChangedCopy &copy) {
              const unsigned number = copy.function.getNumArguments();
-             const auto type = llvm::cast<RankedTensorType>(operand.getType());
+             const auto type = ir::typeOf(operand);
              copy.function.insertArgument(
                  number, RankedTensorType::get(type.getShape(), type.getElementType()), {},
                  UnknownLoc::get(type.getContext()));

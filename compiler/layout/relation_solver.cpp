@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace sluice::layout {
@@ -125,34 +126,23 @@ public:
     llvm::sort(members);
     members.erase(std::unique(members.begin(), members.end()), members.end());
 
-    parent.resize(domains.size());
-    for (VariableId variable : members)
-      parent[variable] = variable;
-    auto root = [&](VariableId v) {
-      while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-      return v;
-    };
+    llvm::IntEqClasses groups(static_cast<unsigned>(members.size()));
     for (RelationId id : loaded) {
-      std::optional<VariableId> first;
+      std::optional<unsigned> first;
       for (VariableId variable : system.table[id].variables) {
         if (!open(variable))
           continue;
-        if (first)
-          parent[std::max(root(variable), root(*first))] = std::min(root(variable), root(*first));
-        first = variable;
+        const auto member =
+            static_cast<unsigned>(llvm::lower_bound(members, variable) - members.begin());
+        groups.join(first.value_or(member), member);
+        first = member;
       }
     }
-    // A root is the least of its group, so it comes first.
-    std::vector<std::vector<VariableId>> groups;
-    llvm::DenseMap<VariableId, size_t> groupOf;
-    for (VariableId variable : members) {
-      auto [entry, isNew] = groupOf.try_emplace(root(variable), groups.size());
-      if (isNew)
-        groups.emplace_back();
-      groups[entry->second].push_back(variable);
-    }
-    return groups;
+    groups.compress();
+    std::vector<std::vector<VariableId>> result(groups.getNumClasses());
+    for (auto [member, variable] : llvm::enumerate(members))
+      result[groups[static_cast<unsigned>(member)]].push_back(variable);
+    return result;
   }
 
   /// Settles a component: its least cost, or with `any` its first solution.
@@ -294,7 +284,6 @@ private:
   std::vector<bool> active, queued;
   std::vector<int64_t> bounds; ///< least cost each relation still has
   std::vector<RelationId> loaded, queue;
-  std::vector<VariableId> parent; ///< scratch of components()
   std::vector<Change> trail;
   RelationId failed = 0;
   int64_t best = 0;
@@ -329,24 +318,6 @@ RelationSystem::Solution RelationSystem::solve(llvm::ArrayRef<RelationId> active
   for (Domain domain : search.domains)
     solution.values.push_back(static_cast<int8_t>(std::bit_width(domain) - 1));
   return solution;
-}
-
-static bool hasSolution(RelationSearch &search, llvm::ArrayRef<RelationId> active,
-                        uint64_t budget) {
-  search.load(active);
-  if (!search.propagate())
-    return false;
-  for (const auto &component : search.components()) {
-    search.budget = search.steps + budget;
-    if (!search.settle(component, /*any=*/true))
-      return search.exhausted();
-  }
-  return true;
-}
-
-bool RelationSystem::satisfiable(llvm::ArrayRef<RelationId> active, uint64_t budget) const {
-  RelationSearch search(*this);
-  return hasSolution(search, active, budget);
 }
 
 std::optional<std::vector<Domain>>
@@ -385,7 +356,18 @@ public:
   }
 
 private:
-  bool check(llvm::ArrayRef<RelationId> active) { return hasSolution(search, active, 1u << 16); }
+  /// Whether a set has a solution; true if the budget of a search ends before that is known.
+  bool check(llvm::ArrayRef<RelationId> active) {
+    search.load(active);
+    if (!search.propagate())
+      return false;
+    for (const auto &component : search.components()) {
+      search.budget = search.steps + kSearch;
+      if (!search.settle(component, /*any=*/true))
+        return search.exhausted();
+    }
+    return true;
+  }
 
   RelationSearch search;
   uint64_t budget;

@@ -63,9 +63,6 @@ public:
   /// wins, then of the second, and so on. `budget` limits the revisions of relations in the search.
   [[nodiscard]] Solution solve(llvm::ArrayRef<RelationId> active, uint64_t budget) const;
 
-  /// Whether `active` has a solution. Returns true if the budget ends before that is known.
-  [[nodiscard]] bool satisfiable(llvm::ArrayRef<RelationId> active, uint64_t budget) const;
-
   /// Returns the values of every variable that propagation alone leaves; nothing if a variable has
   /// none left.
   [[nodiscard]] std::optional<std::vector<Domain>>

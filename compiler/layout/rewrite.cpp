@@ -23,6 +23,8 @@ struct Wrapped {
   Dims outside;          ///< as LayoutTuple::dims
   ir::LayoutTuple tuple; ///< of the operation itself
   int64_t cost = 0;
+  std::vector<LayoutRewrite::Relayout> relayouts = {};
+  int64_t cycles = 0; ///< of the relayouts
 };
 
 /// What a free change weighs beside others that are not: behind it, a tensor lies off the lanes,
@@ -94,6 +96,8 @@ private:
             ir::relayoutCost(shape, result ? inside : dim, result ? dim : inside, step.query)
                 .cycles;
         changed.cost += any ? std::max(cycles, kSwap) : cycles;
+        changed.cycles += cycles;
+        changed.relayouts.push_back({static_cast<unsigned>(i), dim, inside});
         add(changed, i + 1, changes - 1);
       }
     }
@@ -175,20 +179,13 @@ std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
     }
     outside.push_back(solution.values[layout.variables.at(step.value)]);
     const Wrapped &chosen = around.at(outside);
-    LayoutRewrite rewrite{
-        step.op, chosen.tuple, {}, chosen.tuple.rewriteCost, {ir::nodeOf(step.op->getLoc()), {}}};
-    for (size_t i = 0; i < outside.size(); ++i)
-      if (outside[i] != chosen.tuple.dims[i])
-        rewrite.relayouts.push_back({static_cast<unsigned>(i), outside[i], chosen.tuple.dims[i]});
-    if (rewrite.relayouts.empty() && rewrite.tuple.rewrite.empty())
+    if (chosen.relayouts.empty() && chosen.tuple.rewrite.empty())
       continue;
-    for (const LayoutRewrite::Relayout &one : rewrite.relayouts) {
-      const bool result = one.tensor == step.query.operands.size();
-      rewrite.cost += ir::relayoutCost(result ? step.query.result : step.query.operands[one.tensor],
-                                       result ? one.inside : one.outside,
-                                       result ? one.outside : one.inside, step.query)
-                          .cycles;
-    }
+    LayoutRewrite rewrite{step.op,
+                          chosen.tuple,
+                          chosen.relayouts,
+                          chosen.tuple.rewriteCost + chosen.cycles,
+                          {ir::nodeOf(step.op->getLoc()), {}}};
     rewrite.change.text = describe(rewrite, step);
     rewrites.push_back(std::move(rewrite));
   }

@@ -115,7 +115,6 @@ TEST(RelationSolver, AgreesWithEnumeration) {
     const Model model = randomModel(random);
     const auto expected = model.enumerate(model.all());
     const auto found = model.system.solve(model.all(), kBudget);
-    EXPECT_EQ(model.system.satisfiable(model.all(), kBudget), expected.has_value());
     if (expected) {
       ++solved;
       ASSERT_EQ(found.status, Status::Solved) << "round " << round;
