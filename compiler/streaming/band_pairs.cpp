@@ -1,7 +1,7 @@
 // What an inference computes of a band of pairs: the rows of its own positions.
 #include <fmt/format.h>
 
-#include "compiler/streaming/known.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/streaming/steps.h"
 #include "runtime/addressing/addressing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -97,7 +97,7 @@ Value Steps::pairsOf(Value value, const Pairing &pairing) {
 
 Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned others,
                             const Pairing &pairing) {
-  const auto constant = known(value);
+  const auto constant = ir::constantValue(value);
   if (!constant) {
     refuse(where, "an operand with a value for each pair of positions must be a constant");
     return nullptr;
@@ -150,7 +150,7 @@ Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned 
     llvm::SmallVector<int64_t> line(shape.size(), 1);
     line[others] = pairing.count;
     const Value begun = history.positions(made(filled(line, 1)), others, first, pairing.others());
-    read = select(builder, where, broadcast(begun, shape), read, made(outside));
+    read = ir::select(builder, where, broadcast(begun, shape), read, made(outside));
   }
   return broadcast(read, result);
 }

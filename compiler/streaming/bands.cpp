@@ -26,12 +26,21 @@ bool dependsOnDistance(const Tensor &tensor, const ByPair &pairs) {
   return does;
 }
 
-bool isSameAlong(const Tensor &tensor, unsigned axis) {
-  reference::Shape starts(tensor.shape.size(), 0), steps(tensor.shape.size(), 1),
-      sizes = tensor.shape;
+Tensor filled(llvm::ArrayRef<int64_t> shape, double value) {
+  Tensor tensor(reference::Shape(shape.begin(), shape.end()));
+  std::ranges::fill(tensor.values, value);
+  return tensor;
+}
+
+Tensor firstAlong(const Tensor &tensor, unsigned axis) {
+  const reference::Shape starts(tensor.shape.size(), 0), steps(tensor.shape.size(), 1);
+  reference::Shape sizes = tensor.shape;
   sizes[axis] = 1;
-  return reference::broadcast(reference::slice(tensor, starts, sizes, steps), tensor.shape)
-             .values == tensor.values;
+  return reference::slice(tensor, starts, sizes, steps);
+}
+
+bool isSameAlong(const Tensor &tensor, unsigned axis) {
+  return reference::broadcast(firstAlong(tensor, axis), tensor.shape).values == tensor.values;
 }
 
 std::vector<double> sameInAll(const std::vector<Tensor> &results) {

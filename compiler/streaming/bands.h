@@ -58,6 +58,12 @@ private:
 /// Whether each element depends only on the distance between its two positions.
 bool dependsOnDistance(const reference::Tensor &tensor, const ByPair &pairs);
 
+/// Returns a tensor whose elements all have the same value.
+reference::Tensor filled(llvm::ArrayRef<int64_t> shape, double value);
+
+/// Returns the first element along an axis, an axis of extent 1.
+reference::Tensor firstAlong(const reference::Tensor &tensor, unsigned axis);
+
 /// Whether all elements along an axis are equal.
 bool isSameAlong(const reference::Tensor &tensor, unsigned axis);
 

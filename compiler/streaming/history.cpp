@@ -21,16 +21,6 @@ Value filled(OpBuilder &builder, Location where, llvm::ArrayRef<int64_t> shape, 
 
 } // namespace
 
-Value select(OpBuilder &builder, Location where, Value test, Value chosen, Value otherwise) {
-  return builder.create<ir::MapOp>(
-      where, ValueRange{test, chosen, otherwise},
-      [](OpBuilder &body, Location at, ValueRange x) -> Value {
-        const Value zero = body.create<arith::ConstantOp>(at, body.getF32FloatAttr(0));
-        const Value isSet = body.create<arith::CmpFOp>(at, arith::CmpFPredicate::UNE, x[0], zero);
-        return body.create<arith::SelectOp>(at, isSet, x[1], x[2]);
-      });
-}
-
 Value History::positions(Value stream, unsigned axis, int64_t first, int64_t count,
                          double outside) {
   const Location where = stream.getLoc();
@@ -149,8 +139,8 @@ Value History::ended(Value stream, const Sequence &sequence, int64_t length, dou
 Value History::masked(Value stream, const Sequence &sequence, double outside) {
   const auto shape = ir::shapeOf(stream);
   return borderOf(stream,
-                  select(builder, stream.getLoc(), begun(shape, sequence.axis, sequence.behind),
-                         stream, filled(builder, stream.getLoc(), shape, outside)));
+                  ir::select(builder, stream.getLoc(), begun(shape, sequence.axis, sequence.behind),
+                             stream, filled(builder, stream.getLoc(), shape, outside)));
 }
 
 Value History::borderOf(Value stream, Value made) {

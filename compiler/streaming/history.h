@@ -54,9 +54,4 @@ private:
   std::map<std::vector<int64_t>, Digits> counted;    ///< counter of each shape
 };
 
-/// Returns the elements of `chosen` where `test` is not zero, and those of `otherwise` elsewhere.
-/// All tensors have the same shape.
-mlir::Value select(mlir::OpBuilder &builder, mlir::Location where, mlir::Value test,
-                   mlir::Value chosen, mlir::Value otherwise);
-
 } // namespace sluice::streaming

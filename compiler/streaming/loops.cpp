@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/streaming/known.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -53,7 +53,7 @@ Value Steps::initial(ir::LoopOp op, unsigned index) {
   const Value value = op.getInitial()[index];
   if (timing(value).kind == Timing::AsOfNow)
     return now(value); // a state of the model itself, by --state
-  const auto first = known(value);
+  const auto first = ir::constantValue(value);
   if (!first) {
     refuse(
         op.getLoc(), fmt::format("carried value {} starts from an input of each inference", index),
@@ -139,7 +139,7 @@ void Steps::loop(ir::LoopOp op) {
     const Value before = op.getInitial()[i];
     const Value begins = timing(before).kind == Timing::Fixed ? before : body.getArgument(i);
     const Value test = body.addArgument(begin[i].getType(), op.getLoc());
-    next->setOperand(i, select(builder, op.getLoc(), test, next->getOperand(i), begins));
+    next->setOperand(i, ir::select(builder, op.getLoc(), test, next->getOperand(i), begins));
   }
   builder.setInsertionPointAfter(made);
   for (const unsigned i : llvm::seq(0U, carried)) {

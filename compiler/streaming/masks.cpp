@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/streaming/known.h"
 #include "compiler/streaming/steps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -98,7 +97,7 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
   for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
     if (!isMask(i))
       continue;
-    auto constant = known(op->getOperand(i));
+    auto constant = ir::constantValue(op->getOperand(i));
     if (!constant) {
       refuse(op->getLoc(), "the mask is an input, so its window is unknown",
              {fix("make the mask a constant (--bind NAME=@FILE.npy)")});
@@ -145,7 +144,7 @@ bool Steps::outsideOf(ir::IndexSpaceInterface op, Timing &made) {
       const Value value = op->getOperand(operand);
       const Timing time = timing(value);
       if (time.kind == Timing::Fixed)
-        if (auto constant = known(value))
+        if (auto constant = ir::constantValue(value))
           return std::move(*constant);
       const bool isOutside = time.kind == Timing::Pairs && time.band;
       return filled(ir::shapeOf(value), isOutside ? time.*outside : sample);

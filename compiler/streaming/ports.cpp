@@ -34,7 +34,7 @@ bool Steps::takeInputs() {
     }
     const auto index = static_cast<unsigned>(place - names.begin());
     const BlockArgument argument = function.getArgument(index);
-    const auto type = llvm::cast<RankedTensorType>(argument.getType());
+    const auto type = ir::typeOf(argument);
     if (input.axis < 0 || input.axis >= type.getRank()) {
       refuseOption(fmt::format("input '{}' has rank {} and no axis {} to stream along", input.name,
                                type.getRank(), input.axis));

@@ -20,12 +20,11 @@ Value shortened(OpBuilder &builder, ir::ConstantOp constant, unsigned axis, int6
   const reference::Tensor all = ir::toTensor(constant.getValue());
   if (!isSameAlong(all, axis))
     return nullptr;
-  reference::Shape starts(all.shape.size(), 0), steps(all.shape.size(), 1), sizes = all.shape;
-  sizes[axis] = 1;
-  const reference::Tensor first = reference::slice(all, starts, sizes, steps);
-  sizes[axis] = count;
+  reference::Shape shape = all.shape;
+  shape[axis] = count;
   return builder.create<ir::ConstantOp>(
-      constant.getLoc(), ir::toElements(reference::broadcast(first, sizes), builder.getContext()));
+      constant.getLoc(),
+      ir::toElements(reference::broadcast(firstAlong(all, axis), shape), builder.getContext()));
 }
 
 } // namespace

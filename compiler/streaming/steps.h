@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/streaming/bands.h"
 #include "compiler/streaming/history.h"

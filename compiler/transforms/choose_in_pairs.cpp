@@ -1,8 +1,12 @@
 #include "compiler/transforms/passes.h"
 
-#include "compiler/dialect/sluice/model_tensor.h"
+#include <tuple>
+
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/selection.h"
+#include "compiler/reference/ops.h"
+#include "compiler/transforms/line_writer.h"
+#include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -32,11 +36,7 @@ std::optional<Chosen> maskedBy(MapOp map) {
       !matchPattern(test.getRhs(), m_ConstantFloat(&zero)) || !zero.isZero() ||
       !matchPattern(select.getFalseValue(), m_ConstantFloat(&other)))
     return std::nullopt;
-  const auto operandOf = [&](Value scalar) {
-    const auto argument = llvm::dyn_cast<BlockArgument>(scalar);
-    return argument ? map.getInputs()[argument.getArgNumber()] : Value();
-  };
-  const Value from = operandOf(select.getTrueValue()), mask = operandOf(test.getLhs());
+  const Value from = operandOf(map, select.getTrueValue()), mask = operandOf(map, test.getLhs());
   auto constant = mask ? mask.getDefiningOp<ConstantOp>() : ConstantOp();
   if (!from || !constant || from == mask)
     return std::nullopt;
@@ -52,26 +52,16 @@ public:
 
   /// Whether exactly one is chosen everywhere.
   [[nodiscard]] bool isChoice() const {
-    const int64_t extent = shapeOf(value)[axis], inner = innerOf();
-    const auto count = static_cast<int64_t>(mask.values.size());
-    for (int64_t first = 0; first < count; first += extent * inner)
-      for (int64_t i = 0; i < inner; ++i) {
-        int64_t ones = 0;
-        for (int64_t k = 0; k < extent; ++k)
-          ones += mask.values[first + k * inner + i] != 0;
-        if (ones != 1)
-          return false;
-      }
-    return true;
+    const reference::Tensor chosen =
+        reference::map({&mask}, [](const auto &number) { return number[0] != 0 ? 1.0 : 0.0; });
+    const auto counts = reference::reduce(chosen, reference::Monoid::Sum, {axis}, true).values;
+    return llvm::all_of(counts, [](double count) { return count == 1; });
   }
 
   void build() {
     while (shapeOf(value)[axis] > 1)
       halve();
-    if (!op.getKeepdims())
-      value = builder.create<SqueezeOp>(op.getLoc(), value, op.getAxes());
-    value.setType(op.getType());
-    replaceOp(op, value);
+    replaceByKept(op, value);
   }
 
 private:
@@ -81,81 +71,58 @@ private:
   Value value; ///< of which one is chosen
   reference::Tensor mask;
 
-  [[nodiscard]] int64_t innerOf() const {
-    int64_t inner = 1;
-    for (const int64_t extent : shapeOf(value).drop_front(axis + 1))
-      inner *= extent;
-    return inner;
-  }
-
   /// `count` elements from one on along the axis, in steps of two.
   Value everyOther(int64_t first, int64_t count) {
     return slicedAlong(builder, op.getLoc(), value, axis, first, count, count == 1 ? 1 : 2);
   }
+  [[nodiscard]] reference::Tensor everyOtherMask(int64_t first, int64_t count) const {
+    reference::Shape starts(mask.shape.size(), 0), sizes(mask.shape), steps(starts.size(), 1);
+    std::tie(starts[axis], sizes[axis], steps[axis]) = std::tuple(first, count, 2);
+    return reference::slice(mask, starts, sizes, steps);
+  }
 
   /// One of every two neighbours stays; the last one of an odd number does.
   void halve() {
-    const int64_t extent = shapeOf(value)[axis], pairs = extent / 2, inner = innerOf();
-    const auto type = llvm::cast<RankedTensorType>(value.getType());
-    const auto outer = static_cast<int64_t>(mask.values.size()) / (extent * inner);
-    reference::Tensor second, fewer;
-    second.shape.assign(type.getShape().begin(), type.getShape().end());
-    second.shape[axis] = pairs;
-    fewer.shape = second.shape;
-    fewer.shape[axis] = extent - pairs;
-    for (int64_t i = 0; i < outer; ++i)
-      for (int64_t k = 0; k < extent - pairs; ++k)
-        for (int64_t j = 0; j < inner; ++j) {
-          const double *pair = &mask.values[(i * extent + 2 * k) * inner + j];
-          const double behind = k < pairs ? pair[inner] : 0;
-          if (k < pairs)
-            second.values.push_back(behind);
-          fewer.values.push_back(*pair != 0 || behind != 0 ? 1 : 0);
-        }
+    const int64_t extent = shapeOf(value)[axis], pairs = extent / 2, rest = extent % 2;
+    const reference::Tensor first = everyOtherMask(0, pairs + rest);
+    reference::Tensor second = everyOtherMask(1, pairs);
     const Value isSecond =
         builder.create<ConstantOp>(op.getLoc(), toElements(second, op.getContext()));
-    Value chosen = builder.create<MapOp>(
-        op.getLoc(), ValueRange{isSecond, everyOther(1, pairs), everyOther(0, pairs)},
-        [](OpBuilder &b, Location where, ValueRange v) -> Value {
-          const Value zero = b.create<arith::ConstantOp>(where, b.getF32FloatAttr(0));
-          const Value test = b.create<arith::CmpFOp>(where, arith::CmpFPredicate::UNE, v[0], zero);
-          return b.create<arith::SelectOp>(where, test, v[1], v[2]);
-        });
-    chosen.setType(withShape(type, second.shape, dataDim(type)));
-    if (extent % 2 != 0) {
+    const Value odd = everyOther(1, pairs), even = everyOther(0, pairs);
+    Value chosen = select(builder, op.getLoc(), isSecond, odd, even);
+    const auto dim = dataDim(value);
+    chosen.setType(withShape(typeOf(value), second.shape, dim));
+    if (rest != 0) {
       const Value last = everyOther(extent - 1, 1);
-      chosen = withDim(builder.create<ConcatOp>(op.getLoc(), ValueRange{chosen, last}, axis),
-                       dataDim(type));
+      chosen = withDim(builder.create<ConcatOp>(op.getLoc(), ValueRange{chosen, last}, axis), dim);
     }
     value = chosen;
-    mask = std::move(fewer);
+    reference::Shape none(mask.shape.size(), 0), behind(none);
+    behind[axis] = rest;
+    second = reference::pad(second, none, behind, 0);
+    mask = reference::map({&first, &second}, [](const auto &pair) {
+      return pair[0] != 0 || pair[1] != 0 ? 1.0 : 0.0;
+    });
   }
 };
 
-struct ChooseInPairs : impl::ChooseInPairsBase<ChooseInPairs> {
-  void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
-    for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front()))
-      if (auto reduce = llvm::dyn_cast<ReduceOp>(op))
-        visit(reduce);
-  }
+void visit(ReduceOp op) {
+  auto map = op.getInput().getDefiningOp<MapOp>();
+  if (op.getMonoid() != Monoid::Max || op.getAxes().size() != 1 || !map ||
+      !map.getResult().hasOneUse() || dataDim(op.getInput()) == op.getAxes().front())
+    return;
+  std::optional<Chosen> chosen = maskedBy(map);
+  if (!chosen)
+    return;
+  Pairs pairs(op, std::move(*chosen));
+  if (!pairs.isChoice())
+    return;
+  pairs.build();
+  map.erase();
+}
 
-private:
-  static void visit(ReduceOp op) {
-    auto map = op.getInput().getDefiningOp<MapOp>();
-    if (op.getMonoid() != Monoid::Max || op.getAxes().size() != 1 || !map ||
-        !map.getResult().hasOneUse() || dataDim(op.getInput()) == op.getAxes().front())
-      return;
-    std::optional<Chosen> chosen = maskedBy(map);
-    if (!chosen)
-      return;
-    Pairs pairs(op, std::move(*chosen));
-    if (!pairs.isChoice())
-      return;
-    pairs.build();
-    map.erase();
-  }
+struct ChooseInPairs : impl::ChooseInPairsBase<ChooseInPairs> {
+  void runOnOperation() override { getOperation()->walk(visit); }
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // Erases operations whose results nothing reads.
 #pragma once
 
-#include "mlir/IR/Operation.h"
+#include "compiler/dialect/sluice/interfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -15,8 +15,8 @@ inline void eraseUnread(llvm::ArrayRef<mlir::Operation *> operations) {
     mlir::Operation *op = pending.pop_back_val();
     if (!mlir::isOpTriviallyDead(op))
       continue;
-    for (const mlir::Value operand : op->getOperands())
-      if (mlir::Operation *maker = operand.getDefiningOp())
+    for (const mlir::Value value : readValues(op))
+      if (mlir::Operation *maker = value.getDefiningOp())
         pending.insert(maker);
     op->erase();
   }

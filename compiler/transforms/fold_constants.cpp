@@ -1,6 +1,7 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/transforms/erase_unread.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -13,17 +14,6 @@ namespace sluice::ir {
 #include "compiler/transforms/passes.h.inc"
 
 namespace {
-
-/// Removes an operation and, as they become unused, the constants it read.
-void erase(Operation *op) {
-  llvm::SmallSetVector<Operation *, 4> constants;
-  for (Value read : readValues(op))
-    constants.insert(read.getDefiningOp());
-  op->erase();
-  for (Operation *constant : constants)
-    if (constant->use_empty())
-      constant->erase();
-}
 
 struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
   void runOnOperation() override {
@@ -47,7 +37,7 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
       for (auto [result, tensor] : llvm::zip_equal(op.getResults(), reference.evaluate(operands)))
         result.replaceAllUsesWith(
             builder.create<ConstantOp>(op.getLoc(), toElements(tensor, &getContext())).getResult());
-      erase(&op);
+      eraseUnread(&op);
     }
     // A result that has become a constant has no data dimension.
     func::FuncOp function = getOperation();

@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/cone.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,13 +56,8 @@ public:
     auto body = [&](OpBuilder &b, Location location, ValueRange arguments) {
       IRMapping mapping;
       mapping.map(argument, arguments[0]);
-      for (Operation *op : ops) {
-        for (Value input : op->getOperands())
-          if (auto constant = input.getDefiningOp<arith::ConstantOp>();
-              constant && !mapping.contains(input))
-            b.clone(*constant, mapping);
+      for (Operation *op : coneOf(value).body)
         b.clone(*op, mapping);
-      }
       const Value result = mapping.lookup(value);
       if (divisions.empty())
         return result;
@@ -69,7 +65,7 @@ public:
       return b.create<arith::DivFOp>(location, one, result).getResult();
     };
     auto computed = builder.create<MapOp>(map.getLoc(), source, body);
-    computed.getResult().setType(llvm::cast<RankedTensorType>(source.getType()));
+    computed.getResult().setType(typeOf(source));
     return computed;
   }
 

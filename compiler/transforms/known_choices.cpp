@@ -5,6 +5,7 @@
 #include "compiler/dialect/sluice/cone.h"
 #include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "compiler/reference/scalar.h"
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,37 +30,21 @@ bool KnownChoices::isKnown(Value scalar) const {
 
 /// Returns the elements of a scalar that constants alone determine; booleans are 0 and 1.
 std::vector<double> KnownChoices::valuesOf(Value scalar) const {
-  const Cone cone = coneOf(scalar);
-  llvm::SmallVector<Value> inputs;
-  llvm::SmallVector<reference::Tensor> tensors;
-  for (const BlockArgument argument : cone.arguments) {
-    inputs.push_back(map().getInputs()[argument.getArgNumber()]);
-    tensors.push_back(toTensor(inputs.back().getDefiningOp<ConstantOp>().getValue()));
+  Block &body = map().getBody().front();
+  std::vector<std::vector<double>> known(body.getNumArguments()); // empty: the scalar reads none
+  for (const BlockArgument argument : coneOf(scalar).arguments) {
+    auto constant = map().getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>();
+    known[argument.getArgNumber()] = std::move(toTensor(constant.getValue()).values);
   }
-  if (cone.body.empty())
-    return std::move(tensors.front().values);
-  OpBuilder builder(map().getOperation());
-  auto made = builder.create<MapOp>(
-      map().getLoc(), inputs, [&](OpBuilder &b, Location where, ValueRange arguments) -> Value {
-        IRMapping mapping;
-        for (auto [from, to] : llvm::zip_equal(cone.arguments, arguments))
-          mapping.map(Value(from), to);
-        for (Operation *op : cone.body)
-          b.clone(*op, mapping);
-        const Value value = mapping.lookup(scalar);
-        if (!value.getType().isInteger(1))
-          return value;
-        const Value one = b.create<arith::ConstantOp>(where, b.getF32FloatAttr(1));
-        const Value zero = b.create<arith::ConstantOp>(where, b.getF32FloatAttr(0));
-        return b.create<arith::SelectOp>(where, value, one, zero);
-      });
-  llvm::SmallVector<const reference::Tensor *> operands;
-  for (const reference::Tensor &tensor : tensors)
-    operands.push_back(&tensor);
-  reference::Tensors values =
-      llvm::cast<ReferenceInterface>(made.getOperation()).evaluate(operands);
-  made.erase();
-  return std::move(values.front().values);
+  const reference::ScalarProgram program(body, scalar);
+  std::vector<double> values, inputs(known.size(), 0);
+  for (const int64_t element : llvm::seq(map().getType().getNumElements())) {
+    for (auto [input, elements] : llvm::zip_equal(inputs, known))
+      if (!elements.empty())
+        input = elements[static_cast<size_t>(element)];
+    values.push_back(program(inputs));
+  }
+  return values;
 }
 
 void KnownChoices::findChoices() {

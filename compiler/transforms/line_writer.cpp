@@ -1,5 +1,6 @@
 #include "compiler/transforms/line_writer.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/selection.h"
 #include "hw/numerics/bf16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,6 +50,15 @@ Value LineWriter::finite(Value peak) {
     const Value lowest = b.create<arith::ConstantOp>(at, b.getF32FloatAttr(numerics::kLowestBf16));
     return b.create<arith::MaximumFOp>(at, v[0], lowest);
   });
+}
+
+void replaceByKept(ReduceOp op, Value kept) {
+  if (!op.getKeepdims()) {
+    OpBuilder builder(op);
+    kept = builder.create<SqueezeOp>(op.getLoc(), kept, op.getAxes());
+    kept.setType(op.getType());
+  }
+  replaceOp(op, kept);
 }
 
 int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least) {

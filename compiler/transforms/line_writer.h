@@ -39,6 +39,9 @@ private:
   mlir::Location where;
 };
 
+/// Puts a value with the reduced axes, of extent 1, in the place of a reduction.
+void replaceByKept(ReduceOp op, mlir::Value kept);
+
 /// How many equal parts a reduction along the lanes is divided into: as many as cores, a power of
 /// two, each of whole rows and of at least `least` rows. One if the reduction has several lines.
 int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least);

@@ -28,12 +28,10 @@ bool isPlainView(Operation *op) {
 
 struct MapsBeforeViews : impl::MapsBeforeViewsBase<MapsBeforeViews> {
   void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
-    for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front()))
-      if (auto map = llvm::dyn_cast<MapOp>(op))
-        while (Operation *view = viewBefore(map))
-          map = exchange(map, view);
+    getOperation()->walk([](MapOp map) {
+      while (Operation *view = viewBefore(map))
+        map = exchange(map, view);
+    });
   }
 
 private:
@@ -66,7 +64,7 @@ private:
                            : llvm::cast<ViewInterface>(view).undo(builder, operand));
     auto moved = llvm::cast<MapOp>(builder.clone(*map));
     moved->setOperands(inputs);
-    moved.getResult().setType(llvm::cast<RankedTensorType>(view->getOperand(0).getType()));
+    moved.getResult().setType(typeOf(view->getOperand(0)));
     forgetModelTensor(moved);
     IRMapping mapping;
     mapping.map(view->getOperand(0), moved.getResult());

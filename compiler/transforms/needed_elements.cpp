@@ -90,24 +90,29 @@ void NeededElements::addView(ViewInterface view, const Boxes &neededBoxes) {
       else
         need(view->getOperand(piece.operand), most);
     }
-  if (operandsWithHoles.empty())
-    return;
-  const std::vector<space::Source> sources = space::sourcesOf(pieces);
   for (const unsigned operand : operandsWithHoles) {
     std::vector<unsigned> isRead(space::wholeOf(pieces.operands[operand]).size(), 0);
-    for (const Region &box : neededBoxes)
-      space::forEachIndex(box, [&](ExtentsRef index) {
-        const space::Source &source =
-            sources[static_cast<size_t>(addressing::rowMajorPosition(index, pieces.result))];
-        if (source.operand == operand)
-          isRead[static_cast<size_t>(source.element)] = 1;
-      });
+    forEachRead(view->getOpOperand(operand), [&](size_t element) { isRead[element] = 1; });
     if (!need(view->getOperand(operand), std::move(isRead)))
       for (const space::Piece &piece : pieces.pieces)
         for (const Region &box : neededBoxes)
           if (piece.operand == operand)
             need(view->getOperand(operand), space::mostRead(pieces, piece, box));
   }
+}
+
+void NeededElements::forEachRead(OpOperand &operand, llvm::function_ref<void(size_t)> visit) const {
+  Operation *view = operand.getOwner();
+  const std::vector<space::Source> sources =
+      space::sourcesOf(llvm::cast<ViewInterface>(view).pieces());
+  const ExtentsRef shape = shapeOf(view->getResult(0));
+  for (const Region &box : of(view->getResult(0)))
+    space::forEachIndex(box, [&](ExtentsRef index) {
+      const space::Source &source =
+          sources[static_cast<size_t>(addressing::rowMajorPosition(index, shape))];
+      if (source.operand == operand.getOperandNumber())
+        visit(static_cast<size_t>(source.element));
+    });
 }
 
 /// Of each operand, the elements that constants choose.

@@ -24,6 +24,10 @@ public:
   /// Empty if nothing depends on the value. Boxes may overlap.
   [[nodiscard]] llvm::ArrayRef<space::Region> of(mlir::Value value) const;
 
+  /// Calls `visit` with the elements of an operand of a view, in row-major order, that needed
+  /// elements of the view are. It looks at them one by one.
+  void forEachRead(mlir::OpOperand &operand, llvm::function_ref<void(size_t element)> visit) const;
+
 private:
   llvm::DenseMap<mlir::Value, Boxes> boxes;
 

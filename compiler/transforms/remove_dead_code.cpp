@@ -1,7 +1,7 @@
 #include "compiler/transforms/passes.h"
 
-#include "mlir/IR/Operation.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -14,12 +14,8 @@ namespace {
 
 struct RemoveDeadCode : impl::RemoveDeadCodeBase<RemoveDeadCode> {
   void runOnOperation() override {
-    // Backwards, so that what only dead operations use is dead too.
-    for (Region &region : getOperation()->getRegions())
-      for (Block &block : region)
-        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-          if (isOpTriviallyDead(&op))
-            op.erase();
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

@@ -6,6 +6,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "runtime/addressing/addressing.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -14,22 +15,14 @@ namespace sluice::ir {
 
 NumberedRows::NumberedRows(llvm::ArrayRef<int64_t> shape, int64_t dim, int64_t lanes,
                            std::vector<unsigned> numbers)
-    : shape(shape), cells(extents(shape, dim, lanes)), dim(dim), lanes(lanes),
-      numbers(std::move(numbers)) {}
+    : shape(shape), cells(extents(shape, dim, lanes)), strides(addressing::rowMajorStrides(cells)),
+      dim(dim), lanes(lanes), numbers(std::move(numbers)) {}
 
 llvm::SmallVector<int64_t, 4> NumberedRows::extents(llvm::ArrayRef<int64_t> shape, int64_t dim,
                                                     int64_t lanes) {
   llvm::SmallVector<int64_t, 4> cells(shape);
   cells[dim] = llvm::divideCeilSigned(shape[dim], lanes);
   return cells;
-}
-
-/// Rows between neighbours along an axis.
-int64_t NumberedRows::innerOf(size_t axis) const {
-  int64_t inner = 1;
-  for (const int64_t extent : llvm::ArrayRef(cells).drop_front(axis + 1))
-    inner *= extent;
-  return inner;
 }
 
 /// The number of elements before this number of rows.
@@ -40,7 +33,7 @@ int64_t NumberedRows::elementsAt(size_t axis, int64_t rows) const {
 /// The runs along an axis of the rows from `first` on.
 llvm::SmallVector<NumberedRows::Run> NumberedRows::runs(int64_t first, size_t axis) const {
   llvm::SmallVector<Run> found;
-  const int64_t inner = innerOf(axis);
+  const int64_t inner = strides[axis];
   const auto at = [&](int64_t index) { return numbers.begin() + first + index * inner; };
   for (int64_t i = 0; i < cells[axis]; ++i)
     if (!found.empty() && std::equal(at(i), at(i + 1), at(found.back().start)))
@@ -60,7 +53,7 @@ bool NumberedRows::addBoxes(int64_t first, size_t axis, RowBox &box, size_t most
   return llvm::all_of(runs(first, axis), [&](const Run &run) {
     box.starts[axis] = elementsAt(axis, run.start);
     box.sizes[axis] = elementsAt(axis, run.start + run.size) - box.starts[axis];
-    return addBoxes(first + run.start * innerOf(axis), axis + 1, box, most, found);
+    return addBoxes(first + run.start * strides[axis], axis + 1, box, most, found);
   });
 }
 
@@ -81,7 +74,7 @@ Value NumberedRows::joined(OpBuilder &builder, Location where, RankedTensorType 
     }
     llvm::SmallVector<Value> parts;
     for (const Run &run : runs(first, axis))
-      parts.push_back(self(self, first + run.start * innerOf(axis), axis + 1));
+      parts.push_back(self(self, first + run.start * strides[axis], axis + 1));
     if (parts.size() == 1)
       return parts.front();
     auto whole = builder.create<ConcatOp>(where, parts, axis);

@@ -39,12 +39,12 @@ private:
   };
 
   [[nodiscard]] llvm::SmallVector<Run> runs(int64_t first, size_t axis) const;
-  [[nodiscard]] int64_t innerOf(size_t axis) const;
   [[nodiscard]] int64_t elementsAt(size_t axis, int64_t rows) const;
   bool addBoxes(int64_t first, size_t axis, RowBox &box, size_t most,
                 std::vector<RowBox> &found) const;
 
   llvm::SmallVector<int64_t, 4> shape, cells; ///< in elements and in rows
+  std::vector<int64_t> strides;               ///< of neighbours along an axis, in rows
   int64_t dim, lanes;
   std::vector<unsigned> numbers; ///< row-major
 };

@@ -3,12 +3,12 @@
 #include <tuple>
 
 #include "compiler/dialect/sluice/input_part.h"
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/model_tensor.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/index_space/projection.h"
 #include "compiler/transforms/needed_elements.h"
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "runtime/addressing/addressing.h"
 
 using namespace mlir;
@@ -152,8 +152,7 @@ private:
       insert(index, next, dim, {box.starts, box.sizes, Extents(shape.size(), 1)});
       values.push_back(function.getArgument(next++));
     }
-    const Value joined =
-        rows.joined(builder, whole.getLoc(), llvm::cast<RankedTensorType>(whole.getType()), values);
+    const Value joined = rows.joined(builder, whole.getLoc(), typeOf(whole), values);
     function.getArgument(index).replaceAllUsesWith(joined);
     function.eraseArgument(index);
   }
@@ -179,11 +178,12 @@ private:
     };
     if (llvm::all_of(whole.getUsers(), isSmallView)) {
       for (OpOperand &use : whole.getUses())
-        for (const int64_t element : elementsRead(use)) {
-          addressing::Indices index = addressing::rowMajorIndex(element, shape);
+        needed->forEachRead(use, [&](size_t element) {
+          addressing::Indices index =
+              addressing::rowMajorIndex(static_cast<int64_t>(element), shape);
           index[dim] /= lanes;
           mark(index);
-        }
+        });
       return isRead;
     }
     for (const space::Region &box : needed->of(whole)) {
@@ -193,23 +193,6 @@ private:
       space::forEachIndex(rows, mark);
     }
     return isRead;
-  }
-
-  /// The elements of an operand of a view that needed elements of the view are.
-  [[nodiscard]] std::vector<int64_t> elementsRead(OpOperand &operand) const {
-    Operation *view = operand.getOwner();
-    const std::vector<space::Source> sources =
-        space::sourcesOf(llvm::cast<ViewInterface>(view).pieces());
-    const ExtentsRef shape = shapeOf(view->getResult(0));
-    std::vector<int64_t> elements;
-    for (const space::Region &box : needed->of(view->getResult(0)))
-      space::forEachIndex(box, [&](ExtentsRef index) {
-        const space::Source &source =
-            sources[static_cast<size_t>(addressing::rowMajorPosition(index, shape))];
-        if (source.operand == operand.getOperandNumber())
-          elements.push_back(source.element);
-      });
-    return elements;
   }
 
   void replace(unsigned index, int64_t dim, llvm::ArrayRef<Read> reads,
@@ -228,10 +211,8 @@ private:
   void insert(unsigned index, unsigned place, int64_t dim, const InputPart &part) {
     func::FuncOp function = getOperation();
     const BlockArgument whole = function.getArgument(index);
-    const auto encoding = DimAttr::get(&getContext(), dim, part.sizes);
-    function.insertArgument(
-        place, RankedTensorType::get(part.sizes, getElementTypeOrSelf(whole), encoding),
-        function.getArgAttrDict(index), whole.getLoc());
+    function.insertArgument(place, withShape(typeOf(whole), part.sizes, dim),
+                            function.getArgAttrDict(index), whole.getLoc());
     setInputPart(function, place, part);
     nameOf(function, place, part, shapeOf(whole));
   }
@@ -270,17 +251,8 @@ private:
       start = (start - from) / apart;
       step /= apart;
     }
-    const bool isAll = shapeOf(part) == slice.getSizes() &&
-                       llvm::all_of(starts, [](int64_t start) { return start == 0; }) &&
-                       llvm::all_of(steps, [](int64_t step) { return step == 1; });
-    if (isAll) {
-      slice.replaceAllUsesWith(part);
-      slice.erase();
-      return;
-    }
-    slice.getInputMutable().assign(part);
-    slice.setStarts(starts);
-    slice.setSteps(steps);
+    OpBuilder builder(slice);
+    replaceOp(slice, sliced(builder, slice.getLoc(), part, starts, slice.getSizes(), steps));
   }
 };
 

@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
+#include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -79,37 +80,26 @@ bool passes(OpOperand &use, BroadcastOp broadcast, bool constantWeights) {
 
 /// The map without its factor.
 Value without(MapOp map, const Factor &factor) {
-  Operation *const yield = map.getBody().front().getTerminator();
   const unsigned kept = factor.op->getOperand(0) == map.getBody().getArgument(factor.operand);
-  const Value rest = factor.op->getOperand(kept);
-  llvm::SmallVector<Value> inputs(map.getInputs());
-  inputs.erase(inputs.begin() + factor.operand);
-  if (yield->getOperand(0) == factor.op->getResult(0))
-    if (const auto argument = llvm::dyn_cast<BlockArgument>(rest))
-      return map.getInputs()[argument.getArgNumber()];
+  if (map.getBody().front().getTerminator()->getOperand(0) == factor.op->getResult(0))
+    if (const Value rest = operandOf(map, factor.op->getOperand(kept)))
+      return rest;
+  IRMapping mapping;
   OpBuilder builder(map);
-  auto result = builder.create<MapOp>(
-      map.getLoc(), inputs, [&](OpBuilder &b, Location, ValueRange arguments) -> Value {
-        IRMapping mapping;
-        unsigned next = 0;
-        for (BlockArgument argument : map.getBody().getArguments())
-          if (argument.getArgNumber() != factor.operand)
-            mapping.map(argument, arguments[next++]);
-        for (Operation &op : map.getBody().front().without_terminator())
-          if (&op == factor.op)
-            mapping.map(op.getResult(0), mapping.lookupOrDefault(rest));
-          else
-            b.clone(op, mapping);
-        return mapping.lookupOrDefault(yield->getOperand(0));
-      });
-  result.getResult().setType(map.getType());
+  auto result = llvm::cast<MapOp>(builder.clone(*map, mapping));
+  Operation *op = mapping.lookup(factor.op);
+  op->replaceAllUsesWith(ValueRange{op->getOperand(kept)});
+  op->erase();
+  result.getBody().eraseArgument(factor.operand);
+  result->eraseOperand(factor.operand);
+  forgetModelTensor(result);
   return result;
 }
 
 /// The product of what is left, and the factor behind it.
 void sink(Operation *product, unsigned operand, Value rest, Factor factor) {
   OpBuilder builder(product);
-  const auto type = llvm::cast<RankedTensorType>(product->getResult(0).getType());
+  const auto type = typeOf(product->getResult(0));
   Operation *plain = builder.clone(*product);
   plain->setOperand(operand, rest);
   forgetModelTensor(plain);

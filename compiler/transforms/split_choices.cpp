@@ -1,13 +1,14 @@
 #include "compiler/transforms/passes.h"
 
-#include <limits>
 #include <map>
 #include <tuple>
 
 #include "compiler/dialect/sluice/model_tensor.h"
+#include "compiler/dialect/sluice/monoids.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/selection.h"
 #include "compiler/transforms/known_choices.h"
+#include "compiler/transforms/line_writer.h"
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -273,13 +274,8 @@ private:
           std::pair(kinds[box.number].at, kinds[box.number].number);
     OpBuilder builder(reduce);
     const auto values = Pieces(builder, map, *choices, *dim).build(*boxes);
-    Value value =
-        rows.joined(builder, reduce.getLoc(), withShape(map.getType(), shape, dim), values);
-    if (!reduce.getKeepdims()) {
-      value = builder.create<SqueezeOp>(reduce.getLoc(), value, reduce.getAxes());
-      value.setType(reduce.getType());
-    }
-    replaceOp(reduce, value);
+    replaceByKept(reduce, rows.joined(builder, reduce.getLoc(),
+                                      withShape(map.getType(), shape, dim), values));
     map.erase();
     return true;
   }
@@ -319,18 +315,9 @@ private:
 
   /// The value that changes no other one by a reduction.
   static std::optional<double> neutralOf(Monoid monoid) {
-    switch (monoid) {
-    case Monoid::Sum:
-      return 0;
-    case Monoid::Product:
-      return 1;
-    case Monoid::Max:
-      return -std::numeric_limits<double>::infinity();
-    case Monoid::Min:
-      return std::numeric_limits<double>::infinity();
-    default:
-      return std::nullopt;
-    }
+    return llvm::is_contained({Monoid::Sum, Monoid::Product, Monoid::Max, Monoid::Min}, monoid)
+               ? std::optional(reference::definition(definedBy(monoid)).zero.value)
+               : std::nullopt;
   }
 };
 

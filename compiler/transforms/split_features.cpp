@@ -85,18 +85,15 @@ public:
     PartRule rule;
     rule.dim = *featuresOf(op->getResult(0));
     rule.space = spaced.indexSpace();
-    const auto loop = alongAxis(rule.space.results.front(), rule.dim);
+    const auto loop = rule.space.results.front().loopAlong(rule.dim);
     if (!loop)
       return std::nullopt;
     for (const space::Projection &operand : rule.space.operands) {
-      rule.axes.push_back(std::nullopt);
-      if (!operand.moves(*loop))
-        continue;
-      for (unsigned axis = 0; axis < operand.rank(); ++axis)
-        if (alongAxis(operand, axis) == loop)
-          rule.axes.back() = axis;
-      if (!rule.axes.back() || operand.tensor[*rule.axes.back()] != rule.space.loops[*loop].extent)
+      const auto axis = operand.axisAlong(*loop);
+      if (operand.moves(*loop) &&
+          (!axis || operand.tensor[*axis] != rule.space.loops[*loop].extent))
         return std::nullopt;
+      rule.axes.push_back(axis);
     }
     return rule;
   }
@@ -131,10 +128,6 @@ public:
   }
 
 private:
-  static std::optional<unsigned> alongAxis(const space::Projection &tensor, unsigned axis) {
-    return tensor.region[axis] == 1 ? tensor.loopAlong(axis) : std::nullopt;
-  }
-
   unsigned dim = 0;
   space::IndexSpace space;
   llvm::SmallVector<std::optional<unsigned>, 2> axes;
@@ -288,8 +281,7 @@ private:
     int64_t rows = 0;
     for (const Range range : rangesOf(cuts, dimExtent(value)))
       rows += llvm::divideCeilSigned(range.size, lanes);
-    return rows *
-           (llvm::cast<RankedTensorType>(value.getType()).getNumElements() / dimExtent(value));
+    return rows * (typeOf(value).getNumElements() / dimExtent(value));
   }
 
   void build() {
@@ -318,7 +310,7 @@ private:
 
   void computeParts(Operation *op) {
     const Value result = op->getResult(0);
-    const auto type = llvm::cast<RankedTensorType>(result.getType());
+    const auto type = typeOf(result);
     const unsigned dim = *featuresOf(result);
     OpBuilder builder(op);
     llvm::SmallVector<Value> all;

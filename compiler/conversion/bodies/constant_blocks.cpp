@@ -3,6 +3,7 @@
 #include "compiler/conversion/scalar/constants.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/reference/ops.h"
 
 using namespace mlir;
 
@@ -10,28 +11,20 @@ namespace sluice::bodies {
 
 Value equalBlocks(OpBuilder &builder, ir::ConstantOp constant, const Cut &cut, const Part &part) {
   const reference::Tensor values = ir::toTensor(constant.getValue());
-  const auto shape = ir::shapeOf(constant);
-  int64_t inner = cut.block, outer = 1;
-  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
-    if (axis != cut.axis)
-      (axis < cut.axis ? outer : inner) *= shape[axis];
-  const RankedTensorType type = blockType(llvm::cast<RankedTensorType>(constant.getType()), cut);
-  reference::Tensor block({type.getShape().begin(), type.getShape().end()});
-  const int64_t trips = shape[cut.axis] / cut.block;
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t t = part.first; t < part.first + part.trips; ++t)
-      for (int64_t i = 0; i < inner; ++i) {
-        const int64_t trip = cut.mirrored ? trips - 1 - t : t;
-        const double value =
-            values.values[o * shape[cut.axis] * (inner / cut.block) + trip * inner + i];
-        double &first = block.values[o * inner + i];
-        if (t == part.first)
-          first = value;
-        else if (first != value)
-          return nullptr;
-      }
+  const RankedTensorType type = blockType(ir::typeOf(constant), cut);
+  const Slab slab = slabOf(cut, values.shape[cut.axis]);
+  const reference::Shape sizes = type.getShape().vec(), steps(sizes.size(), 1);
+  std::optional<reference::Tensor> block;
+  for (int64_t trip = part.first; trip < part.first + part.trips; ++trip) {
+    reference::Shape starts(sizes.size(), 0);
+    starts[cut.axis] = slab.first + trip * slab.step;
+    reference::Tensor here = reference::slice(values, starts, sizes, steps);
+    if (block && here.values != block->values)
+      return nullptr;
+    block = std::move(here);
+  }
   return builder.create<ir::ConstantOp>(constant.getLoc(), type,
-                                        ir::toElements(block, builder.getContext()));
+                                        ir::toElements(*block, builder.getContext()));
 }
 
 rows::Family constantFamily(ir::ConstantOp constant, const Cut &cut, int64_t dim, const Part &part,

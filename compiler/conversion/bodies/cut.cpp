@@ -1,6 +1,6 @@
 #include "compiler/conversion/bodies/cut.h"
 
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 
 using namespace mlir;
 
@@ -9,10 +9,7 @@ namespace sluice::bodies {
 RankedTensorType blockType(RankedTensorType type, const Cut &cut) {
   llvm::SmallVector<int64_t, 4> shape(type.getShape());
   shape[cut.axis] = cut.block;
-  Attribute encoding;
-  if (const std::optional<int64_t> dim = ir::dataDim(type))
-    encoding = ir::DimAttr::get(type.getContext(), *dim, shape);
-  return RankedTensorType::get(shape, type.getElementType(), encoding);
+  return ir::withShape(type, shape, ir::dataDim(type));
 }
 
 llvm::SmallVector<int64_t, 2> windowAxes(Operation *op) {

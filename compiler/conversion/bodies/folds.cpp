@@ -49,7 +49,7 @@ Value mergeParts(OpBuilder &builder, ir::ReduceOp reduce, Value parts) {
                                              /*keepdims=*/false);
   if (reduce.getMonoid() != ir::Monoid::Mean)
     return merged.getResult();
-  const auto whole = llvm::cast<RankedTensorType>(reduce.getInput().getType());
+  const auto whole = ir::typeOf(reduce.getInput());
   const double share =
       static_cast<double>(type.getNumElements()) / static_cast<double>(whole.getNumElements());
   auto mean =

@@ -1,5 +1,7 @@
 #include "compiler/conversion/bodies/lines.h"
 
+#include "runtime/addressing/addressing.h"
+
 namespace sluice::bodies {
 namespace {
 
@@ -43,21 +45,18 @@ LineRows::LineRows(llvm::ArrayRef<int64_t> shape, int64_t dim, std::optional<Sla
 int64_t LineRows::rowOf(int64_t trip, int64_t row) const {
   if (!lines)
     return row;
-  int64_t rest = block.flat(row, 0), flat = 0, scale = 1;
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    int64_t index = rest % blockShape[axis];
-    rest /= blockShape[axis];
-    if (static_cast<int64_t>(axis) == lines->axis)
-      index = lines->first + trip * lines->step + index * lines->spacing;
-    flat += index * scale;
-    scale *= shape[axis];
-  }
-  return whole.place(flat).row;
+  addressing::Indices index = addressing::rowMajorIndex(block.flat(row, 0), blockShape);
+  int64_t &along = index[lines->axis];
+  along = lines->first + trip * lines->step + along * lines->spacing;
+  return whole.place(addressing::rowMajorPosition(index, shape)).row;
 }
 
 std::optional<int64_t> LineRows::stepOf(const Part &part, llvm::ArrayRef<int64_t> places) const {
   const int64_t first = part.first, trips = part.trips;
-  const auto at = [&](int64_t trip, int64_t row) { return places[rowOf(trip, row)]; };
+  const auto at = [&](int64_t trip, int64_t row) {
+    const int64_t own = rowOf(trip, row);
+    return places.empty() ? own : places[own];
+  };
   const int64_t step = trips > 1 ? at(first + 1, 0) - at(first, 0) : 0;
   for (int64_t row = 0; row < block.rows(); ++row)
     for (int64_t trip = 1; trip < trips; ++trip)

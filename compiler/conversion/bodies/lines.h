@@ -34,10 +34,10 @@ public:
   /// Row of the tensor that holds row `row` of trip `trip`.
   [[nodiscard]] int64_t rowOf(int64_t trip, int64_t row) const;
 
-  /// How far each of the trips moves every row, whose place is `places[row of the tensor]`; nothing
-  /// if they do not all move equally.
+  /// How far each of the trips moves every row, whose place is `places[row of the tensor]`, or the
+  /// row of the tensor if there are no places; nothing if they do not all move equally.
   [[nodiscard]] std::optional<int64_t> stepOf(const Part &part,
-                                              llvm::ArrayRef<int64_t> places) const;
+                                              llvm::ArrayRef<int64_t> places = {}) const;
 
 private:
   llvm::SmallVector<int64_t, 4> shape, blockShape;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -15,16 +14,15 @@
 #include "compiler/conversion/bodies/folds.h"
 #include "compiler/conversion/bodies/view_places.h"
 #include "compiler/dialect/sluice/node.h"
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 
 using namespace mlir;
 
 namespace sluice::bodies {
 namespace {
 
-bool isConstant(Value value) { return !ir::dataDim(value); }
-
-RankedTensorType typeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
+using ir::isConstant;
+using ir::typeOf;
 
 /// A value as a body sees it: some lines of it, or all of it.
 using Seen = std::pair<void *, std::optional<Slab>>;
@@ -204,12 +202,8 @@ private:
     if (partition.cutOf(result) != need.cut || ir::shapeOf(value) != ir::shapeOf(result))
       return nullptr;
     const int64_t dim = *ir::dataDim(result);
-    const RankedTensorType type = blockType(
-        RankedTensorType::get(ir::shapeOf(value), typeOf(result).getElementType(),
-                              ir::DimAttr::get(builder.getContext(), dim, ir::shapeOf(value))),
-        *need.cut);
     return addArgument(
-        outline, type, ir::tensorName(constant.getLoc()),
+        outline, blockType(typeOf(result), *need.cut), ir::tensorName(constant.getLoc()),
         {families.add(constantFamily(constant, *need.cut, dim, part, geometry.lanes)), false, {}});
   }
 
@@ -297,12 +291,10 @@ private:
     const Value result = op->getResult(0);
     llvm::SmallVector<int64_t, 4> shape = ir::carriedShape(result);
     shape.insert(shape.begin(), int64_t{family.trips} * families.partsPerCore(op));
-    const Attribute encoding =
-        ir::DimAttr::get(builder.getContext(), *ir::dataDim(result) + 1, shape);
     const std::string name = family.name;
-    const Value parts = addArgument(
-        outline, RankedTensorType::get(shape, typeOf(result).getElementType(), encoding), name,
-        std::move(read));
+    const Value parts =
+        addArgument(outline, ir::withShape(typeOf(result), shape, *ir::dataDim(result) + 1), name,
+                    std::move(read));
     return mergeParts(builder, llvm::cast<ir::ReduceOp>(op), parts);
   }
 
@@ -434,9 +426,7 @@ private:
     const LineRows where = families.rowsOf(value, linesOf(value, partition.cutOf(value)));
     for (uint32_t row = 0; row < where.rows(); ++row)
       write.first.push_back(base + static_cast<uint32_t>(where.rowOf(part.first, row)));
-    std::vector<int64_t> all(layoutOf(value, geometry.lanes).rows());
-    std::iota(all.begin(), all.end(), 0);
-    const auto step = where.stepOf(part, all);
+    const auto step = where.stepOf(part);
     write.stride = static_cast<uint32_t>(step.value_or(0));
     return step.has_value();
   }

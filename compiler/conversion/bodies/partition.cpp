@@ -43,8 +43,6 @@ std::optional<rows::Fold> Partition::foldOf(Operation *op) const {
 
 namespace {
 
-bool hasNoDataDim(Value value) { return !ir::dataDim(value); }
-
 /// Cuts that follow from one of an argument, or from windows.
 class Finder {
 public:
@@ -79,10 +77,8 @@ public:
       if (level % 2 == 0) {
         double elements = 1;
         for (Value value : op->getOperands())
-          elements *=
-              static_cast<double>(llvm::cast<RankedTensorType>(value.getType()).getNumElements());
-        const auto result = static_cast<double>(
-            llvm::cast<RankedTensorType>(op->getResult(0).getType()).getNumElements());
+          elements *= static_cast<double>(ir::typeOf(value).getNumElements());
+        const auto result = static_cast<double>(ir::typeOf(op->getResult(0)).getNumElements());
         // The root of all three is the number of products of a contraction.
         total += op->getNumOperands() == 2 ? std::sqrt(elements * result) : result;
       }
@@ -107,10 +103,10 @@ private:
 
   std::optional<Partition> follow() {
     for (Operation &op : block.without_terminator())
-      if (!hasNoDataDim(op.getResult(0)))
+      if (!ir::isConstant(op.getResult(0)))
         visit(&op);
     for (Operation &op : block.without_terminator())
-      if (!hasNoDataDim(op.getResult(0)))
+      if (!ir::isConstant(op.getResult(0)))
         setLevel(&op);
     return std::move(partition);
   }
@@ -129,9 +125,9 @@ private:
     while (!pending.empty()) {
       const Demand next = pending.back();
       Needs needed;
-      if (!next.entered && (hasNoDataDim(next.value) || partition.cutOf(next.value))) {
+      if (!next.entered && (ir::isConstant(next.value) || partition.cutOf(next.value))) {
         // Every use of a constant takes the blocks it needs.
-        if (!hasNoDataDim(next.value) && *partition.cutOf(next.value) != next.cut)
+        if (!ir::isConstant(next.value) && *partition.cutOf(next.value) != next.cut)
           break;
         pending.pop_back();
       } else if (next.entered) {
@@ -283,7 +279,7 @@ private:
     const bool loop = partition.cutOf(op->getResult(0)).has_value();
     int level = loop ? 0 : 1;
     for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), partition.readsOf(op))) {
-      if (hasNoDataDim(operand))
+      if (ir::isConstant(operand))
         continue;
       const auto made = partition.cutOf(operand);
       // Blocks are read as they are made, or all that was made before.
@@ -301,7 +297,7 @@ private:
 
 std::optional<Partition> findPartition(func::FuncOp function) {
   const auto isWindow = [](Operation &op) {
-    return op.getNumResults() == 1 && !hasNoDataDim(op.getResult(0)) && !windowAxes(&op).empty();
+    return op.getNumResults() == 1 && !ir::isConstant(op.getResult(0)) && !windowAxes(&op).empty();
   };
   if (llvm::any_of(function.getBody().front(), isWindow)) {
     if (auto found = Finder(function, true, true).findWindows())
