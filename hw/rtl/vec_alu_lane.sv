@@ -37,8 +37,10 @@ module vec_alu_lane #(
   // ---- step 1: compare --------------------------------------------------------
   logic [31:0] l1_q, r1_q;
   logic [15:0] b1_q, c1_q;
-  logic        sl1_q, sr1_q, zl1_q, zr1_q, nl1_q, nr1_q, il1_q, ir1_q, less1_q;
-  logic [3:0]  alike1_q;  // equal bits, 8 by 8: all 31 are too many for a stage
+  logic        sl1_q, sr1_q, zl1_q, zr1_q, ones_l1_q, ones_r1_q, less1_q;
+  // Equal bits, and ones in the mantissas, 8 by 8: all of them are too many for a stage.
+  logic [3:0]  alike1_q;
+  logic [2:0]  some_l1_q, some_r1_q;
   logic [7:0]  el, er, dlr1_q, drl1_q;
 
   assign el = left_i[30:23];
@@ -54,10 +56,10 @@ module vec_alu_lane #(
       sr1_q   <= right_i[31] ^ negate_r_i;
       zl1_q   <= el == 8'd0;
       zr1_q   <= er == 8'd0;
-      nl1_q   <= el == 8'd255 && left_i[22:0] != '0;
-      nr1_q   <= er == 8'd255 && right_i[22:0] != '0;
-      il1_q   <= el == 8'd255 && left_i[22:0] == '0;
-      ir1_q   <= er == 8'd255 && right_i[22:0] == '0;
+      ones_l1_q <= el == 8'd255;
+      ones_r1_q <= er == 8'd255;
+      some_l1_q <= {left_i[22:16] != '0, left_i[15:8] != '0, left_i[7:0] != '0};
+      some_r1_q <= {right_i[22:16] != '0, right_i[15:8] != '0, right_i[7:0] != '0};
       less1_q <= left_i[30:0] < right_i[30:0];
       alike1_q <= {left_i[30:24] == right_i[30:24], left_i[23:16] == right_i[23:16],
                    left_i[15:8] == right_i[15:8], left_i[7:0] == right_i[7:0]};
@@ -68,13 +70,17 @@ module vec_alu_lane #(
 
   // ---- step 2: what needs no arithmetic ----------------------------------------
   logic [31:0] fl, fr;  // denormals flushed
-  logic        any_nan, both_zero, same, below, less, equal;
+  logic        nl, nr, il, ir, any_nan, both_zero, same, below, less, equal;
   logic        special, special2_q;
   logic [31:0] value, value2_q;
 
   assign fl        = {l1_q[31:23], l1_q[22:0] & {23{!zl1_q}}};
   assign fr        = {r1_q[31:23], r1_q[22:0] & {23{!zr1_q}}};
-  assign any_nan   = nl1_q || nr1_q;
+  assign nl        = ones_l1_q && some_l1_q != '0;
+  assign nr        = ones_r1_q && some_r1_q != '0;
+  assign il        = ones_l1_q && some_l1_q == '0;
+  assign ir        = ones_r1_q && some_r1_q == '0;
+  assign any_nan   = nl || nr;
   assign both_zero = zl1_q && zr1_q;
   assign same      = &alike1_q;
   // Order with -0 below +0, for max and min; comparisons treat zeros as equal.
@@ -88,15 +94,15 @@ module vec_alu_lane #(
     value   = NaN;
     unique case (op_i)
       isa_pkg::AluAdd, isa_pkg::AluSub, isa_pkg::AluRsub: begin
-        special = any_nan || il1_q || ir1_q || both_zero;
-        if (any_nan || (il1_q && ir1_q && sl1_q != sr1_q)) value = NaN;
+        special = any_nan || il || ir || both_zero;
+        if (any_nan || (il && ir && sl1_q != sr1_q)) value = NaN;
         else if (both_zero) value = {sl1_q && sr1_q, 31'b0};
-        else value = {il1_q ? sl1_q : sr1_q, 8'hFF, 23'b0};
+        else value = {il ? sl1_q : sr1_q, 8'hFF, 23'b0};
       end
       isa_pkg::AluMul: begin
-        special = any_nan || il1_q || ir1_q || zl1_q || zr1_q;
-        if (any_nan || (il1_q && zr1_q) || (ir1_q && zl1_q)) value = NaN;
-        else value = {l1_q[31] ^ r1_q[31], {8{il1_q || ir1_q}}, 23'b0};
+        special = any_nan || il || ir || zl1_q || zr1_q;
+        if (any_nan || (il && zr1_q) || (ir && zl1_q)) value = NaN;
+        else value = {l1_q[31] ^ r1_q[31], {8{il || ir}}, 23'b0};
       end
       isa_pkg::AluMax:    value = any_nan ? NaN : below ? fr : fl;
       isa_pkg::AluMin:    value = any_nan ? NaN : below ? fl : fr;
@@ -111,13 +117,13 @@ module vec_alu_lane #(
     endcase
   end
 
-  // ---- step 2: order and align the addends; multiply by 6 bits at a time -------
+  // ---- step 2: order and align the addends; multiply 12 by 12 bits -----------
   logic [23:0] sig_l, sig_r, major, minor, major2_q;
   logic [7:0]  distance;
   logic [26:0] padded, shifted, lost, minor2_q;  // two bits below the last place, sticky
   logic        sticky, subtract2_q, sign2_q;
   logic [9:0]  exp2_q;  // biased, two's complement; of a product: if it is below 2
-  logic [29:0] part0_q, part1_q, part2_q, part3_q;
+  logic [23:0] low2_q, middle0_q, middle1_q, high2_q;  // products of the halves
 
   assign sig_l    = {!zl1_q, fl[22:0]};
   assign sig_r    = {!zr1_q, fr[22:0]};
@@ -143,50 +149,40 @@ module vec_alu_lane #(
       exp2_q      <= {2'b0, less1_q ? r1_q[30:23] : l1_q[30:23]};
     end
     if (mul_i[0]) begin
-      part0_q <= 30'({1'b1, l1_q[22:0]}) * 30'(r1_q[5:0]);
-      part1_q <= 30'({1'b1, l1_q[22:0]}) * 30'(r1_q[11:6]);
-      part2_q <= 30'({1'b1, l1_q[22:0]}) * 30'(r1_q[17:12]);
-      part3_q <= 30'({1'b1, l1_q[22:0]}) * 30'({1'b1, r1_q[22:18]});
+      low2_q   <= 24'(l1_q[11:0]) * 24'(r1_q[11:0]);
+      middle0_q <= 24'({1'b1, l1_q[22:12]}) * 24'(r1_q[11:0]);
+      middle1_q <= 24'(l1_q[11:0]) * 24'({1'b1, r1_q[22:12]});
+      high2_q  <= 24'({1'b1, l1_q[22:12]}) * 24'({1'b1, r1_q[22:12]});
       sign2_q <= l1_q[31] ^ r1_q[31];
       exp2_q  <= {2'b0, l1_q[30:23]} + {2'b0, r1_q[30:23]};
     end
   end
 
-  // ---- step 3: add; join the partial products in pairs -------------------------
-  logic [27:0] sum3;
-  logic [35:0] low3, high3;
-  logic [9:0]  exp3;
+  // ---- step 3: add; join the two products in the middle ------------------------
+  logic [27:0] sum, sum3;
+  logic [24:0] middle, middle3;
+  logic [47:0] outer3;  // the high and the low product
+  logic [9:0]  exp, exp3;
   logic        sign3, special3;
   logic [31:0] value3;
 
-  if (Holds3) begin : gen_register3
-    always_ff @(posedge clk_i) begin
-      if (stage_i[2]) begin
-        special3 <= special2_q;
-        value3   <= value2_q;
-        sign3    <= sign2_q;
-      end
-      if (add_i[1]) begin
-        sum3 <= subtract2_q ? {1'b0, major2_q, 3'b0} - {1'b0, minor2_q}
-                            : {1'b0, major2_q, 3'b0} + {1'b0, minor2_q};
-        exp3 <= exp2_q;
-      end
-      if (mul_i[1]) begin
-        low3  <= {6'b0, part0_q} + {part1_q, 6'b0};
-        high3 <= {6'b0, part2_q} + {part3_q, 6'b0};
-        exp3  <= exp2_q - 10'd127;
-      end
-    end
-  end else begin : gen_wire3
-    assign special3 = special2_q;
-    assign value3   = value2_q;
-    assign sign3    = sign2_q;
-    assign sum3     = subtract2_q ? {1'b0, major2_q, 3'b0} - {1'b0, minor2_q}
-                                  : {1'b0, major2_q, 3'b0} + {1'b0, minor2_q};
-    assign low3     = {6'b0, part0_q} + {part1_q, 6'b0};
-    assign high3    = {6'b0, part2_q} + {part3_q, 6'b0};
-    assign exp3     = mul_i[At4-1] ? exp2_q - 10'd127 : exp2_q;
-  end
+  assign sum   = subtract2_q ? {1'b0, major2_q, 3'b0} - {1'b0, minor2_q}
+                             : {1'b0, major2_q, 3'b0} + {1'b0, minor2_q};
+  assign middle = {1'b0, middle0_q} + {1'b0, middle1_q};
+  assign exp   = mul_i[1] ? exp2_q - 10'd127 : exp2_q;
+
+  optional_register #(.Width(34), .Present(Holds3)) u_value3 (
+      .clk_i, .enable_i(stage_i[2]), .data_i({special2_q, value2_q, sign2_q}), .data_o({special3, value3, sign3})
+  );
+  optional_register #(.Width(28), .Present(Holds3)) u_sum3 (
+      .clk_i, .enable_i(add_i[1]), .data_i(sum), .data_o(sum3)
+  );
+  optional_register #(.Width(73), .Present(Holds3)) u_product3 (
+      .clk_i, .enable_i(mul_i[1]), .data_i({middle, high2_q, low2_q}), .data_o({middle3, outer3})
+  );
+  optional_register #(.Width(10), .Present(Holds3)) u_exp3 (
+      .clk_i, .enable_i(add_i[1] || mul_i[1]), .data_i(exp), .data_o(exp3)
+  );
 
   // ---- step 4: leading one of the sum, to a group of four; the product ---------
   logic [6:0]  used;
@@ -216,7 +212,7 @@ module vec_alu_lane #(
       sum4_q  <= sum3 << {skip, 2'b0};
       skip4_q <= skip;
     end
-    if (mul_i[At4-1]) product4_q <= {12'b0, low3} + {high3, 12'b0};
+    if (mul_i[At4-1]) product4_q <= outer3 + {11'b0, middle3, 12'b0};
   end
 
   // ---- step 5: leading one at the top ------------------------------------------
@@ -238,38 +234,19 @@ module vec_alu_lane #(
   assign product_rest5 = product4_q[21:0] != '0 || (product4_q[47] && product4_q[22]);
   assign product_exp5  = product4_q[47] ? exp4_q + 10'd1 : exp4_q;
 
-  if (Holds5) begin : gen_register5
-    always_ff @(posedge clk_i) begin
-      if (stage_i[At5]) begin
-        sign5    <= sign4_q;
-        special5 <= special4_q;
-        value5   <= value4_q;
-      end
-      if (add_i[At5-1]) begin
-        sig5  <= sum_sig5;
-        rest5 <= sum_rest5;
-        exp5  <= sum_exp5;
-        if (cancels) begin
-          special5 <= 1'b1;
-          if (!special4_q) value5 <= '0;
-        end
-      end
-      if (mul_i[At5-1]) begin
-        sig5  <= product_sig5;
-        rest5 <= product_rest5;
-        exp5  <= product_exp5;
-      end
-    end
-  end else begin : gen_wire5
-    logic adds;
-    assign adds     = add_i[At5-1];
-    assign sign5    = sign4_q;
-    assign special5 = special4_q || (adds && cancels);
-    assign value5   = special4_q ? value4_q : '0;
-    assign sig5     = adds ? sum_sig5 : product_sig5;
-    assign rest5    = adds ? sum_rest5 : product_rest5;
-    assign exp5     = adds ? sum_exp5 : product_exp5;
-  end
+  logic adds;
+  assign adds = add_i[At5-1];
+
+  optional_register #(.Width(34), .Present(Holds5)) u_value5 (
+      .clk_i, .enable_i(stage_i[At5]),
+      .data_i({special4_q || (adds && cancels), special4_q || !(adds && cancels) ? value4_q : '0, sign4_q}),
+      .data_o({special5, value5, sign5})
+  );
+  optional_register #(.Width(35), .Present(Holds5)) u_number5 (
+      .clk_i, .enable_i(adds || mul_i[At5-1]),
+      .data_i(adds ? {sum_sig5, sum_rest5, sum_exp5} : {product_sig5, product_rest5, product_exp5}),
+      .data_o({sig5, rest5, exp5})
+  );
 
   // ---- step 6: round -----------------------------------------------------------
   logic        up, carry, over, under;

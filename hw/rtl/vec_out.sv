@@ -23,31 +23,12 @@ module vec_out #(
   logic [1:0]          part;
   logic [Lanes*32-1:0] value;
 
-  if (Stages == 2) begin : gen_first
-    logic                valid_q, relu_q;
-    logic [1:0]          part_q;
-    logic [Lanes*32-1:0] value_q;
-    always_ff @(posedge clk_i) begin
-      if (rst_i) valid_q <= 1'b0;
-      else valid_q <= valid_i;
-    end
-    always_ff @(posedge clk_i) begin
-      if (valid_i) begin
-        relu_q  <= relu_i;
-        part_q  <= part_i;
-        value_q <= value_i;
-      end
-    end
-    assign valid = valid_q;
-    assign relu  = relu_q;
-    assign part  = part_q;
-    assign value = value_q;
-  end else begin : gen_no_first
-    assign valid = valid_i;
-    assign relu  = relu_i;
-    assign part  = part_i;
-    assign value = value_i;
-  end
+  optional_register #(.Width(1), .Present(Stages == 2)) u_valid (
+      .clk_i, .enable_i(1'b1), .data_i(valid_i && !rst_i), .data_o(valid)
+  );
+  optional_register #(.Width(3 + Lanes * 32), .Present(Stages == 2)) u_first (
+      .clk_i, .enable_i(valid_i), .data_i({relu_i, part_i, value_i}), .data_o({relu, part, value})
+  );
 
   always_ff @(posedge clk_i) begin
     if (rst_i) valid_o <= 1'b0;
