@@ -45,8 +45,8 @@ module vec_table #(
     logic [1:0]      mode;
   } header_t;
 
-  logic [Tables*256-1:0] headers_q;
   header_t               header1_q, header_q;  // in stages 1 and 2
+  logic [255:0]          words1_q;             // of header1_q
   logic                  stage2_q, stage3_q, scaled, log, log_q;
   logic [3:0]            table1_q;
   logic [Lanes*AddrBits-1:0] addr;
@@ -56,10 +56,19 @@ module vec_table #(
   assign log    = header1_q.mode == 2'(isa_pkg::TableLog);
   assign log_q  = header_q.mode == 2'(isa_pkg::TableLog);
 
+  assign header1_q = words1_q;
+
+  // One memory for each word of the headers.
+  for (genvar w = 0; w < 4; w++) begin : gen_word
+    logic [63:0] mem[Tables];
+    always_ff @(posedge clk_i) begin
+      if (cfg_header_i && cfg_addr_i[1:0] == 2'(w)) mem[cfg_addr_i[2+:IdBits]] <= cfg_data_i;
+      words1_q[w*64+:64] <= mem[table_i[IdBits-1:0]];
+    end
+  end
+
   always_ff @(posedge clk_i) begin
-    if (cfg_header_i) headers_q[cfg_addr_i[IdBits+1:0]*64+:64] <= cfg_data_i;
-    table1_q  <= table_i;
-    header1_q <= headers_q[table_i[IdBits-1:0]*256+:256];
+    table1_q <= table_i;
   end
 
   always_ff @(posedge clk_i) begin
