@@ -154,6 +154,7 @@ class Unit:
         self.what = entry.get("what", self.name.replace("-", " "))
         self.module = entry["module"]
         self.params = {key: value_of(value, geometry) for key, value in entry.get("params", {}).items()}
+        self.block_rams = entry.get("in block RAMs", [])  # memories that yosys would build of LUTs
         self.folder = os.path.join(folder, re.sub(r"\W", "_", self.name))
         os.makedirs(self.folder)
         self.frame_flops = 0
@@ -173,6 +174,7 @@ class Unit:
             file.write(text)
         whole = "" if self.is_flat() else " -noflatten"
         self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -check -top frame",
+                             *(f'setattr -set ram_style "block" {memory}' for memory in self.block_rams),
                              f"synth_ecp5 -top frame{whole} -json netlist.json", "tee -o stat.json stat -json"])
         with open(os.path.join(self.folder, "stat.json"), encoding="utf-8") as file:
             count = json.load(file)["design"]["num_cells_by_type"]

@@ -1,6 +1,6 @@
 // Matrix results on their way to the vector unit. What is pushed in cycle t can be
-// read from t+1; the row of a read in t is at the output in t+1 (the read address is
-// registered), for the reader's output register. A pop is a read that removes.
+// read from t+1; the row of a read in t is at the output in t+1, registered, for the
+// reader's operand register. A pop is a read that removes.
 `include "assert.svh"
 
 module result_fifo #(
@@ -16,8 +16,9 @@ module result_fifo #(
     input  logic             pop_i,
     output logic [Width-1:0] data_o
 );
+  (* no_rw_check *)  // what is pushed is not read in the same cycle
   logic [Width-1:0]         mem[Depth];
-  logic [$clog2(Depth)-1:0] wr, rd, addr_q;
+  logic [$clog2(Depth)-1:0] wr, rd;
   logic                     full;  // for the assertion of its owner
 
   fifo_pointers #(
@@ -28,9 +29,8 @@ module result_fifo #(
 
   always_ff @(posedge clk_i) begin
     if (push_i) mem[wr] <= data_i;
-    if (read_i) addr_q <= rd;
+    if (read_i) data_o <= mem[rd];
   end
-  assign data_o = mem[addr_q];
 
   `SLUICE_ASSERT(!(read_i && !valid_o))
   `SLUICE_ASSERT(!(pop_i && !read_i))

@@ -210,7 +210,7 @@ module vector_unit #(
   // ---- t+1: rows are read -----------------------------------------------------
   machine_pkg::path_t path1_q;
   beat_t       beat, beat1_q;
-  second_t     second, second1_q;
+  second_t     second, second1_q, second2_q;
   machine_pkg::packet_t leaving;
   logic        valid1_q, last1_q;
   logic [4:0]  alu1_op1_q;
@@ -294,15 +294,20 @@ module vector_unit #(
     assign r1[i*32+:32] = rhs11_q == isa_pkg::Rhs1A ? a : rhs11_q == isa_pkg::Rhs1Imm ? imm11_q : b;
   end
 
-  // ---- rings ------------------------------------------------------------------
-  // Written at the end of t+1, all beats in one, those that use the second arithmetic unit in
-  // the others; the reader counts the beats that pass it.
-  logic [$bits(beat1_q)-1:0]   beats[Slots];    // bits of a beat_t
-  logic [$bits(second1_q)-1:0] seconds[Slots];  // bits of a second_t
-  logic [WideBits-1:0] ring_a[Slots];
-  logic [RowBits-1:0]  ring_b[Slots];
-  logic [RowBits-1:0]  ring_c[Slots];
-  logic [SlotBits-1:0] slot_q, second_slot_q, alu2_slot_q, out_slot_q;
+  // ---- t+1, t+2: rings --------------------------------------------------------
+  // What a beat needs at the output waits from the end of t+1 on. What it needs in the second
+  // arithmetic unit waits from the end of t+2 on, with the right operand selected. These
+  // rings are read a cycle ahead, so that a part may keep them in block RAM. The readers count
+  // the beats that pass them.
+  logic [$bits(beat1_q)-1:0] beats[Slots];  // bits of a beat_t
+  logic [4:0]                ops[Slots];
+  (* no_rw_check *) logic [WideBits-1:0] ring_r[Slots];
+  (* no_rw_check *) logic [RowBits-1:0]  ring_b[Slots];
+  (* no_rw_check *) logic [RowBits-1:0]  ring_c[Slots];
+  logic [WideBits-1:0] r2_now, waiting_r_q;
+  logic [RowBits-1:0]  b_q, c_q, waiting_b_q, waiting_c_q;
+  logic [SlotBits-1:0] slot_q, second_slot_q, alu2_slot, alu2_slot_q, out_slot_q;
+  logic                second_in_q;  // in t+2: the beat goes to the second arithmetic unit
 
   always_ff @(posedge clk_i) begin
     if (valid1_q) begin
@@ -310,12 +315,27 @@ module vector_unit #(
       a_q <= a1;
       if (path1_q.alu1) r_q <= r1;
       if (path1_q.alu2) begin
-        seconds[second_slot_q] <= second1_q;
-        ring_a[second_slot_q]  <= a1;
-        ring_b[second_slot_q]  <= b1;
-        ring_c[second_slot_q]  <= c1;
+        second2_q <= second1_q;
+        b_q       <= b1;
+        c_q       <= c1;
       end
     end
+    if (second_in_q) begin
+      ops[second_slot_q]    <= second2_q.op;
+      ring_r[second_slot_q] <= r2_now;
+      ring_b[second_slot_q] <= b_q;
+      ring_c[second_slot_q] <= c_q;
+    end
+    waiting_r_q <= ring_r[alu2_slot];
+    waiting_b_q <= ring_b[alu2_slot];
+    waiting_c_q <= ring_c[alu2_slot];
+  end
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_right2
+    assign r2_now[i*32+:32] = second2_q.rhs == isa_pkg::Rhs2A   ? a_q[i*32+:32]
+                            : second2_q.rhs == isa_pkg::Rhs2Imm ? second2_q.imm
+                            : second2_q.rhs == isa_pkg::Rhs2C   ? {c_q[i*16+:16], 16'b0}
+                            : {b_q[i*16+:16], second2_q.b_wide ? c_q[i*16+:16] : 16'b0};
   end
 
   // ---- t+2: operands enter the first unit of their path -----------------------
@@ -331,12 +351,14 @@ module vector_unit #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      alu1_in_q <= 1'b0;
-      next2_q   <= '0;
+      alu1_in_q   <= 1'b0;
+      second_in_q <= 1'b0;
+      next2_q     <= '0;
     end else begin
-      alu1_in_q <= valid1_q && path1_q.alu1;
-      next2_q   <= {4{valid1_q && !path1_q.alu1}} &
-                   machine_pkg::stop_of(way1.lookup, way1.reduce != '0, way1.alu2);
+      alu1_in_q   <= valid1_q && path1_q.alu1;
+      second_in_q <= valid1_q && path1_q.alu2;
+      next2_q     <= {4{valid1_q && !path1_q.alu1}} &
+                     machine_pkg::stop_of(way1.lookup, way1.reduce != '0, way1.alu2);
     end
   end
   always_ff @(posedge clk_i) begin
@@ -396,9 +418,8 @@ module vector_unit #(
   `SLUICE_ASSERT(alu1_out == (alu1_next != '0))
   `SLUICE_ASSERT(table_out == (table_next != '0))
 
-  beat_t   beat_out;
-  second_t beat_alu2;
-  assign beat_alu2 = seconds[alu2_slot_q];
+  beat_t beat_out;
+  assign alu2_slot = alu2_slot_q + SlotBits'(alu2_in);
   assign beat_out  = beats[out_slot_q];
 
   always_ff @(posedge clk_i) begin
@@ -409,8 +430,8 @@ module vector_unit #(
       out_slot_q    <= '0;
     end else begin
       if (valid1_q) slot_q <= slot_q + 1'b1;
-      if (valid1_q && path1_q.alu2) second_slot_q <= second_slot_q + 1'b1;
-      if (alu2_in) alu2_slot_q <= alu2_slot_q + 1'b1;
+      if (second_in_q) second_slot_q <= second_slot_q + 1'b1;
+      alu2_slot_q <= alu2_slot;
       if (out_in) out_slot_q <= out_slot_q + 1'b1;
     end
   end
@@ -462,18 +483,15 @@ module vector_unit #(
       .out_value_o (reduce_y4)
   );
 
+  // A beat that enters the second unit in t+2 does not wait in the rings. All others come
+  // at least two cycles later.
+  logic [4:0]          op2;
   logic [WideBits-1:0] r2;
-  logic [WideBits-1:0] a2;
   logic [RowBits-1:0]  b2, c2;
-  assign a2 = ring_a[alu2_slot_q];
-  assign b2 = ring_b[alu2_slot_q];
-  assign c2 = ring_c[alu2_slot_q];
-  for (genvar i = 0; i < Lanes; i++) begin : gen_right2
-    assign r2[i*32+:32] = beat_alu2.rhs == isa_pkg::Rhs2A   ? a2[i*32+:32]
-                        : beat_alu2.rhs == isa_pkg::Rhs2Imm ? beat_alu2.imm
-                        : beat_alu2.rhs == isa_pkg::Rhs2C   ? {c2[i*16+:16], 16'b0}
-                        : {b2[i*16+:16], beat_alu2.b_wide ? c2[i*16+:16] : 16'b0};
-  end
+  assign op2 = next2_q.alu2 ? second2_q.op : ops[alu2_slot_q];
+  assign r2  = next2_q.alu2 ? r2_now : waiting_r_q;
+  assign b2  = next2_q.alu2 ? b_q : waiting_b_q;
+  assign c2  = next2_q.alu2 ? c_q : waiting_c_q;
 
   vec_alu #(
       .Lanes (Lanes),
@@ -482,7 +500,7 @@ module vector_unit #(
       .clk_i,
       .rst_i,
       .valid_i (alu2_in),
-      .op_i    (beat_alu2.op),
+      .op_i    (op2),
       .left_i  (x3),
       .right_i (r2),
       .b_i     (b2),
@@ -511,18 +529,17 @@ module vector_unit #(
 
   assign done_packet = done_q.packet;
 
-  if (VecOut == 2) begin : gen_second_out
-    logic [$bits(beat_out)-1:0] first_q;  // bits of a beat_t
-    logic                       first_in_q;
-    always_ff @(posedge clk_i) begin
-      first_in_q <= out_in;
-      if (out_in) first_q <= beat_out;
-      if (first_in_q) done_q <= first_q;
-    end
-  end else begin : gen_one_out
-    always_ff @(posedge clk_i) begin
-      if (out_in) done_q <= beat_out;
-    end
+  logic                       done;
+  logic [$bits(beat_out)-1:0] done_beat;  // bits of a beat_t
+
+  optional_register #(.Width(1), .Present(VecOut == 2)) u_done (
+      .clk_i, .enable_i(1'b1), .data_i(out_in), .data_o(done)
+  );
+  optional_register #(.Width($bits(beat_out)), .Present(VecOut == 2)) u_done_beat (
+      .clk_i, .enable_i(out_in), .data_i(beat_out), .data_o(done_beat)
+  );
+  always_ff @(posedge clk_i) begin
+    if (done) done_q <= done_beat;
   end
 
   assign dst_o.local_row     = retire && done_q.local_write;
