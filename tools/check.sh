@@ -24,7 +24,7 @@ cmake --preset tsan >/dev/null
 cmake --build --preset tsan --target thread_tests
 run_tests --test-dir build/tsan -L threads
 phase "clang-tidy"
-tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-420}"
+tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-300}"
 phase "proofs, depth, clocks and the tests that need ../shared"
 cmake --preset release -DSLUICE_SHARED="${SLUICE_SHARED:-$PWD/../shared}" >/dev/null
 cmake --build --preset release
