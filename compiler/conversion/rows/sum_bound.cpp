@@ -179,8 +179,10 @@ private:
     for (const Trip &sum : sums) {
       const RowLayout::Place place = layout.place(first + sum.x);
       const auto [row, added] = rows.try_emplace(place.row);
-      if (added && (row->second = states.of(x, place.row)))
-        ++terms.rows;
+      if (added) {
+        row->second = states.of(x, place.row);
+        terms.rows += row->second.has_value();
+      }
       if (!row->second)
         continue;
       // Weights of an element that is read twice are added.

@@ -2,6 +2,7 @@
 
 #include "compiler/reference/scalar.h"
 #include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
