@@ -9,6 +9,7 @@
 
 #include "compiler/reference/tensor.h"
 #include "runtime/addressing/addressing.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace sluice::streaming {
