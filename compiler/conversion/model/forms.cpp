@@ -102,8 +102,8 @@ public:
       : module(module), geometry(geometry), model(model) {}
 
   ModelForms run(bool onlyLoops) {
-    for (Problems lacks : {lackingWeights(), lackingSums()})
-      if (!lacks.empty())
+    for (const auto find : {&Forms::lackingWeights, &Forms::lackingSums})
+      if (Problems lacks = (this->*find)(); !lacks.empty())
         return {{}, {}, std::move(lacks), {}};
     std::vector<std::string> loopNotes, plainNotes;
     rows::IntegerDifferences differences;
