@@ -12,16 +12,14 @@ namespace {
 const isa::InstructionInfo *instructionNamed(llvm::StringRef name) {
   name.consume_front("core.");
   for (const isa::InstructionInfo &info : isa::instructions())
-    if (name == llvm::StringRef(info.name.data(), info.name.size()))
+    if (name == llvm::StringRef(info.name))
       return &info;
   return nullptr;
 }
 
-llvm::StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
-
 const isa::FieldInfo *fieldNamed(const isa::InstructionInfo &info, llvm::StringRef name) {
   for (const isa::FieldInfo &field : info.fields)
-    if (name == ref(field.name))
+    if (name == llvm::StringRef(field.name))
       return &field;
   return nullptr;
 }
@@ -31,7 +29,7 @@ int64_t defaultOf(const isa::FieldInfo &field) { return field.name == "n" ? 1 : 
 /// The values of a field, defaults where the operation says nothing.
 llvm::SmallVector<int64_t, 4> valuesOf(mlir::Operation *op, const isa::FieldInfo &field) {
   llvm::SmallVector<int64_t, 4> values(field.count, defaultOf(field));
-  const mlir::Attribute attribute = op->getAttr(ref(field.name));
+  const mlir::Attribute attribute = op->getAttr(field.name);
   if (const auto scalar = llvm::dyn_cast_or_null<mlir::IntegerAttr>(attribute))
     values.assign(1, scalar.getInt());
   else if (const auto array = llvm::dyn_cast_or_null<mlir::DenseI64ArrayAttr>(attribute))
@@ -53,9 +51,9 @@ mlir::ParseResult parseScalar(mlir::OpAsmParser &parser, const isa::FieldInfo &f
   llvm::StringRef word;
   if (parser.parseKeyword(&word))
     return mlir::failure();
-  const std::optional<unsigned> code = isa::enumValue(field.enumName, {word.data(), word.size()});
+  const std::optional<unsigned> code = isa::enumValue(field.enumName, word);
   if (!code)
-    return parser.emitError(loc) << "'" << word << "' is not a value of " << ref(field.enumName);
+    return parser.emitError(loc) << "'" << word << "' is not a value of " << field.enumName;
   value = *code;
   return mlir::success();
 }
@@ -70,7 +68,7 @@ mlir::ParseResult parseField(mlir::OpAsmParser &parser, const isa::InstructionIn
     return parser.emitError(loc) << "field " << name << " is given twice";
   const isa::FieldInfo *field = fieldNamed(info, name);
   if (!field && name != "nodes")
-    return parser.emitError(loc) << ref(info.name) << " has no field " << name;
+    return parser.emitError(loc) << info.name << " has no field " << name;
   mlir::Builder &builder = parser.getBuilder();
   if (!field || field->count > 1) {
     llvm::SmallVector<int64_t, 4> values;
@@ -140,9 +138,9 @@ mlir::Operation *createInstruction(mlir::OpBuilder &builder, mlir::Location loc,
     if (llvm::all_equal(values) && values[0] == defaultOf(field))
       continue;
     if (field.count > 1)
-      state.addAttribute(ref(field.name), builder.getDenseI64ArrayAttr(values));
+      state.addAttribute(field.name, builder.getDenseI64ArrayAttr(values));
     else
-      state.addAttribute(ref(field.name), builder.getI64IntegerAttr(values[0]));
+      state.addAttribute(field.name, builder.getI64IntegerAttr(values[0]));
   }
   if (!nodes.empty())
     state.addAttribute("nodes", builder.getDenseI64ArrayAttr(nodes));
@@ -172,13 +170,13 @@ void printInstruction(mlir::OpAsmPrinter &printer, mlir::Operation *op) {
     const auto values = valuesOf(op, field);
     if (llvm::all_of(values, [&](int64_t value) { return value == defaultOf(field); }))
       continue;
-    begin(ref(field.name));
+    begin(field.name);
     if (field.count > 1)
       list(values);
     else if (field.enumName.empty())
       printer << values[0];
     else
-      printer << ref(isa::enumValueName(field.enumName, static_cast<unsigned>(values[0])));
+      printer << isa::enumValueName(field.enumName, static_cast<unsigned>(values[0]));
   }
   if (const auto nodes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("nodes")) {
     begin("nodes");

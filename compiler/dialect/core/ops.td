@@ -33,7 +33,9 @@ def Core_ProgramOp : Core_Op<"program", [IsolatedFromAbove, NoRegionArguments, N
   }];
   let arguments = (ins StrAttr:$target, DictionaryAttr:$geometry, I64Attr:$output_rows);
   let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    $target `geometry` $geometry `output_rows` $output_rows attr-dict-with-keyword $body
+  }];
   let hasRegionVerifier = 1;
 }
 
@@ -42,7 +44,7 @@ def Core_CoreOp : Core_Op<"core", [HasParent<"ProgramOp">, NoRegionArguments, No
   let summary = "the instructions of one core";
   let arguments = (ins I64Attr:$number);
   let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "$number attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
 }
 

@@ -1,5 +1,4 @@
-// core.program, core.core and core.host: text, and the checks of a whole
-// program against its machine.
+// core.program, core.core and core.host: the checks of a whole program against its machine.
 #include <fmt/format.h>
 
 #include "mlir/IR/Builders.h"
@@ -16,21 +15,6 @@
 
 namespace sluice::core {
 namespace {
-
-/// The region of a container without terminators, its block made if missing.
-mlir::ParseResult parseBody(mlir::OpAsmParser &parser, mlir::OperationState &result) {
-  mlir::Region *body = result.addRegion();
-  if (parser.parseRegion(*body))
-    return mlir::failure();
-  if (body->empty())
-    body->emplaceBlock();
-  return mlir::success();
-}
-
-void printBody(mlir::OpAsmPrinter &printer, mlir::Region &body) {
-  printer << " ";
-  printer.printRegion(body, /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
-}
 
 /// Every operation of a list is an instruction.
 mlir::LogicalResult verifyList(mlir::Region &body) {
@@ -115,38 +99,6 @@ std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::Strin
 
 std::optional<format::Geometry> geometryOf(ProgramOp program) {
   return geometryOf(program, program.getTarget(), program.getGeometry());
-}
-
-mlir::ParseResult ProgramOp::parse(mlir::OpAsmParser &parser, mlir::OperationState &result) {
-  mlir::StringAttr target;
-  mlir::DictionaryAttr geometry;
-  mlir::IntegerAttr outputRows;
-  mlir::Builder &builder = parser.getBuilder();
-  if (parser.parseAttribute(target, "target", result.attributes) ||
-      parser.parseKeyword("geometry") ||
-      parser.parseAttribute(geometry, "geometry", result.attributes) ||
-      parser.parseKeyword("output_rows") ||
-      parser.parseAttribute(outputRows, builder.getI64Type(), "output_rows", result.attributes))
-    return mlir::failure();
-  return parseBody(parser, result);
-}
-
-void ProgramOp::print(mlir::OpAsmPrinter &printer) {
-  printer << " " << getTargetAttr() << " geometry " << getGeometry() << " output_rows "
-          << getOutputRows();
-  printBody(printer, getBody());
-}
-
-mlir::ParseResult CoreOp::parse(mlir::OpAsmParser &parser, mlir::OperationState &result) {
-  mlir::IntegerAttr number;
-  if (parser.parseAttribute(number, parser.getBuilder().getI64Type(), "number", result.attributes))
-    return mlir::failure();
-  return parseBody(parser, result);
-}
-
-void CoreOp::print(mlir::OpAsmPrinter &printer) {
-  printer << " " << getNumber();
-  printBody(printer, getBody());
 }
 
 mlir::LogicalResult CoreOp::verifyRegions() { return verifyList(getBody()); }

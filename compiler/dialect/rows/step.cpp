@@ -30,7 +30,7 @@ bool isValueOf(const StepField &field, mlir::Attribute value) {
     return number && number.getType().isF32();
   }
   const auto word = llvm::dyn_cast<mlir::StringAttr>(value);
-  return word && isa::enumValue(field.enumName, {word.data(), word.size()});
+  return word && isa::enumValue(field.enumName, word.getValue());
 }
 
 /// The word of a field, or the one that stands for nothing being said.
