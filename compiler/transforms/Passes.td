@@ -35,7 +35,6 @@ def Stream : Pass<"sluice-stream", "::mlir::func::FuncOp"> {
     ListOption<"inputs", "inputs", "std::string", "streamed inputs: name=axis:steps">,
     Option<"delay", "delay", "int64_t", "0", "maximum lag of an output, in steps">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def UnrollLoops : Pass<"sluice-unroll-loops", "::mlir::func::FuncOp"> {
@@ -68,7 +67,6 @@ def ExpandReductions : Pass<"sluice-expand-reductions", "::mlir::func::FuncOp"> 
     Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">,
     Option<"cores", "cores", "int64_t", "1", "cores of the target">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def SoftmaxInParts : Pass<"sluice-softmax-in-parts", "::mlir::func::FuncOp"> {
@@ -84,7 +82,6 @@ def SoftmaxInParts : Pass<"sluice-softmax-in-parts", "::mlir::func::FuncOp"> {
     Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">,
     Option<"cores", "cores", "int64_t", "1", "cores of the target">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def ArgMaxBeforeMaps : Pass<"sluice-argmax-before-maps", "::mlir::func::FuncOp"> {
@@ -104,7 +101,6 @@ def ChooseInPairs : Pass<"sluice-choose-in-pairs", "::mlir::func::FuncOp"> {
     selects between adjacent elements and halves their number. Masking and comparing all elements
     takes twice the passes.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def SplitChoices : Pass<"sluice-split-choices", "::mlir::func::FuncOp"> {
@@ -128,7 +124,6 @@ def SplitChoices : Pass<"sluice-split-choices", "::mlir::func::FuncOp"> {
     Option<"slicesBeforeProducts", "slices-before-products", "bool", "true",
            "move the slices before products too">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def FuseMaps : Pass<"sluice-fuse-maps", "::mlir::func::FuncOp"> {
@@ -140,7 +135,6 @@ def FuseMaps : Pass<"sluice-fuse-maps", "::mlir::func::FuncOp"> {
     loses the operands that its result does not depend on. Locations keep the nodes of both maps. A
     body has at most 64 operations.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def CentreVariances : Pass<"sluice-centre-variances", "::mlir::func::FuncOp"> {
@@ -149,7 +143,6 @@ def CentreVariances : Pass<"sluice-centre-variances", "::mlir::func::FuncOp"> {
     Replaces mean(x * x) - mean(x) * mean(x) by the mean of the squared distances from the mean. The
     difference loses all its digits where the mean is large against the deviations.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def HoistScalars : Pass<"sluice-hoist-scalars", "::mlir::func::FuncOp"> {
@@ -160,7 +153,6 @@ def HoistScalars : Pass<"sluice-hoist-scalars", "::mlir::func::FuncOp"> {
     reciprocal, which is how the hardware divides. The pass does this only if a map produces the
     broadcast value, so that `sluice-fuse-maps` can fuse the two and no operation is added.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def MapsBeforeViews : Pass<"sluice-maps-before-views", "::mlir::func::FuncOp"> {
@@ -224,7 +216,6 @@ def SinkFactors : Pass<"sluice-sink-factors", "::mlir::func::FuncOp"> {
     Option<"constantWeights", "constant-weights", "bool", "true",
            "also if the other operand of the product is constant">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def HeadsInRows : Pass<"sluice-heads-in-rows", "::mlir::func::FuncOp"> {
@@ -236,7 +227,6 @@ def HeadsInRows : Pass<"sluice-heads-in-rows", "::mlir::func::FuncOp"> {
     selects its own lanes. No lanes move between heads, and fewer rows are written as weights.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def MergeAxes : Pass<"sluice-merge-axes", "::mlir::func::FuncOp"> {
