@@ -172,8 +172,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   if (reads.empty()) {
     if (llvm::is_contained(operands, nullptr))
       return giveUp(*op);
-    Operation *copy = builder.clone(*op);
-    copy->setOperands(operands);
+    Operation *copy = ir::cloneWith(op, builder, operands, op->getResult(0).getType());
     return set(op->getResult(0), copy->getResult(0), Timing{Timing::AsOfNow});
   }
 

@@ -70,10 +70,7 @@ void centreVariance(MapOp map) {
     return b.create<arith::MulFOp>(where, v[0], v[0]);
   });
   OpBuilder builder(map);
-  Operation *variance = builder.clone(*squares);
-  variance->setOperand(0, square);
-  forgetModelTensor(variance);
-  replaceOp(map, variance->getResult(0));
+  replaceOp(map, cloneWith(squares, builder, square, squares.getType())->getResult(0));
 }
 
 struct CentreVariances : impl::CentreVariancesBase<CentreVariances> {

@@ -1,7 +1,6 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/cone.h"
-#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -115,12 +114,10 @@ struct HoistScalars : impl::HoistScalarsBase<HoistScalars> {
       Part part(map, use.getOperandNumber());
       if (!part.find())
         continue;
-      IRMapping mapping;
-      mapping.map(broadcast.getInput(), part.computeFrom(broadcast.getInput()).getResult());
+      MapOp computed = part.computeFrom(broadcast.getInput());
       OpBuilder builder(map);
-      Operation *moved = builder.clone(*broadcast, mapping);
-      forgetModelTensor(moved);
-      part.replaceInMap(moved->getResult(0));
+      part.replaceInMap(
+          cloneWith(broadcast, builder, computed.getResult(), broadcast.getType())->getResult(0));
       broadcast.erase();
     }
   }

@@ -1,10 +1,8 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/model_tensor.h"
-#include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -62,19 +60,12 @@ private:
       inputs.push_back(operand.getDefiningOp() == view
                            ? view->getOperand(0)
                            : llvm::cast<ViewInterface>(view).undo(builder, operand));
-    auto moved = llvm::cast<MapOp>(builder.clone(*map));
-    moved->setOperands(inputs);
-    moved.getResult().setType(typeOf(view->getOperand(0)));
-    forgetModelTensor(moved);
-    IRMapping mapping;
-    mapping.map(view->getOperand(0), moved.getResult());
-    Operation *after = builder.clone(*view, mapping);
-    after->setLoc(fuseLocs(map.getContext(), {map.getLoc(), view->getLoc()}));
-    after->getResult(0).setType(map.getResult().getType());
-    forgetModelTensor(after);
+    Operation *moved = cloneWith(map, builder, inputs, view->getOperand(0).getType());
+    Operation *after = cloneWith(view, builder, moved->getResults(), map.getType());
+    after->setLoc(builder.getFusedLoc({map.getLoc(), view->getLoc()}));
     replaceOp(map, after->getResult(0));
     view->erase();
-    return moved;
+    return llvm::cast<MapOp>(moved);
   }
 };
 

@@ -53,11 +53,8 @@ public:
     llvm::SmallVector<Value> operands;
     for (auto [part, operand] : llvm::zip_equal(parts, op->getOperands()))
       operands.push_back(part.of(builder, where, operand));
-    Operation *smaller = builder.clone(*op);
-    smaller->setOperands(operands);
+    Operation *smaller = cloneWith(op, builder, operands, type);
     smaller->setLoc(where);
-    smaller->getResult(0).setType(type);
-    forgetModelTensor(smaller);
     return smaller;
   }
 

@@ -310,7 +310,6 @@ private:
 
   void computeParts(Operation *op) {
     const Value result = op->getResult(0);
-    const auto type = typeOf(result);
     const unsigned dim = *featuresOf(result);
     OpBuilder builder(op);
     llvm::SmallVector<Value> all;
@@ -323,14 +322,9 @@ private:
                                ? built.at(operand.get())[index]
                                : slice(builder, operand.get(), *axis, range));
       }
-      Operation *part =
-          llvm::cast<IndexSpaceInterface>(op).resized(builder, operands, dim, range.size);
-      forgetModelTensor(part);
-      llvm::SmallVector<int64_t> shape(type.getShape());
-      shape[dim] = range.size;
-      part->getResult(0).setType(withShape(type, shape, dim));
-      made.push_back(part);
-      all.push_back(part->getResult(0));
+      made.push_back(
+          llvm::cast<IndexSpaceInterface>(op).resized(builder, operands, dim, range.size));
+      all.push_back(made.back()->getResult(0));
     }
     built.try_emplace(result, std::move(all));
   }

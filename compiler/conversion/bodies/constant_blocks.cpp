@@ -11,9 +11,10 @@ namespace sluice::bodies {
 
 Value equalBlocks(OpBuilder &builder, ir::ConstantOp constant, const Cut &cut, const Part &part) {
   const reference::Tensor values = ir::toTensor(constant.getValue());
-  const RankedTensorType type = blockType(ir::typeOf(constant), cut);
   const Slab slab = slabOf(cut, values.shape[cut.axis]);
-  const reference::Shape sizes = type.getShape().vec(), steps(sizes.size(), 1);
+  reference::Shape sizes = values.shape;
+  sizes[cut.axis] = cut.block;
+  const reference::Shape steps(sizes.size(), 1);
   std::optional<reference::Tensor> block;
   for (int64_t trip = part.first; trip < part.first + part.trips; ++trip) {
     reference::Shape starts(sizes.size(), 0);
@@ -23,7 +24,7 @@ Value equalBlocks(OpBuilder &builder, ir::ConstantOp constant, const Cut &cut, c
       return nullptr;
     block = std::move(here);
   }
-  return builder.create<ir::ConstantOp>(constant.getLoc(), type,
+  return builder.create<ir::ConstantOp>(constant.getLoc(),
                                         ir::toElements(*block, builder.getContext()));
 }
 

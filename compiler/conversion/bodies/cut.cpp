@@ -6,12 +6,6 @@ using namespace mlir;
 
 namespace sluice::bodies {
 
-RankedTensorType blockType(RankedTensorType type, const Cut &cut) {
-  llvm::SmallVector<int64_t, 4> shape(type.getShape());
-  shape[cut.axis] = cut.block;
-  return ir::withShape(type, shape, ir::dataDim(type));
-}
-
 llvm::SmallVector<int64_t, 2> windowAxes(Operation *op) {
   auto view = llvm::dyn_cast<ir::ViewInterface>(op);
   return view ? view.windowAxes() : llvm::SmallVector<int64_t, 2>();
@@ -39,10 +33,7 @@ Operation *makeTile(Operation *op, OpBuilder &builder, ValueRange operands, Rank
     return builder.create<ir::ViewOp>(op->getLoc(), type, operands,
                                       space::tileOf(view.pieces(), cut, shapes, missing));
   }
-  Operation *tile = builder.clone(*op);
-  tile->setOperands(operands); // one value may be read in two ways
-  tile->getResult(0).setType(type);
-  return tile;
+  return ir::cloneWith(op, builder, operands, type);
 }
 
 } // namespace sluice::bodies

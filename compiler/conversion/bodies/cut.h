@@ -20,9 +20,6 @@ using space::Need;
 using space::Needs;
 using space::Slab;
 
-/// A tensor's type with one block instead of all of them along the cut.
-mlir::RankedTensorType blockType(mlir::RankedTensorType type, const Cut &cut);
-
 /// Returns what a tile of the result of an operation reads of every operand. Nothing: there are no
 /// such tiles.
 std::optional<Needs> readsOf(mlir::Operation *op, const Cut &cut);

@@ -203,7 +203,8 @@ private:
       return nullptr;
     const int64_t dim = *ir::dataDim(result);
     return addArgument(
-        outline, blockType(typeOf(result), *need.cut), ir::tensorName(constant.getLoc()),
+        outline, ir::withExtent(typeOf(result), need.cut->axis, need.cut->block),
+        ir::tensorName(constant.getLoc()),
         {families.add(constantFamily(constant, *need.cut, dim, part, geometry.lanes)), false, {}});
   }
 
@@ -252,7 +253,7 @@ private:
     }
     const std::string name = program.families[read.family].name;
     const RankedTensorType type =
-        lines ? blockType(typeOf(value), Cut{lines->axis, lines->size}) : typeOf(value);
+        lines ? ir::withExtent(typeOf(value), lines->axis, lines->size) : typeOf(value);
     const Value argument = addArgument(outline, type, name, std::move(read));
     if (const auto number = info.numbers.find(value); number != info.numbers.end())
       outline.info.numbers[argument] = number->second;
@@ -312,10 +313,9 @@ private:
     }
     const Value result = op->getResult(0);
     if (const auto cut = partition.cutOf(result))
-      return makeTile(op, builder, operands, blockType(typeOf(result), *cut), *cut, missing);
-    Operation *made = builder.clone(*op);
-    made->setOperands(operands);
-    return made;
+      return makeTile(op, builder, operands, ir::withExtent(typeOf(result), cut->axis, cut->block),
+                      *cut, missing);
+    return ir::cloneWith(op, builder, operands, result.getType());
   }
 
   /// The rows of what the trips under way make of a value are those of its tensor, with its

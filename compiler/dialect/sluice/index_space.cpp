@@ -1,7 +1,7 @@
 // The index space interface: the loops of every operation, and the regions of its
 // operands and result.
 #include "compiler/dialect/sluice/monoids.h"
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -74,13 +74,7 @@ LogicalResult verifyIndexSpace(Operation *op) {
 
 Operation *withExtent(Operation *op, OpBuilder &builder, ValueRange operands, int64_t axis,
                       int64_t extent) {
-  Operation *copy = builder.clone(*op);
-  copy->setOperands(operands);
-  const auto type = typeOf(op->getResult(0));
-  Extents shape(type.getShape());
-  shape[axis] = extent;
-  copy->getResult(0).setType(RankedTensorType::get(shape, type.getElementType()));
-  return copy;
+  return cloneWith(op, builder, operands, withExtent(typeOf(op->getResult(0)), axis, extent));
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "compiler/dialect/sluice/interfaces.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -38,6 +39,14 @@ summedAxes(Value value, llvm::function_ref<bool(Value)> constant, int64_t lanes)
       break;
   }
   return common;
+}
+
+Operation *cloneWith(Operation *op, OpBuilder &builder, ValueRange operands, Type type) {
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  copy->getResult(0).setType(type);
+  forgetModelTensor(copy);
+  return copy;
 }
 
 space::IndexSpace spaceOfView(Operation *view) {

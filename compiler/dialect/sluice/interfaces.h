@@ -27,8 +27,13 @@ space::Extents mergedShape(space::ExtentsRef shape, llvm::ArrayRef<int64_t> plac
 mlir::Value mergedReshape(mlir::Operation *op, mlir::OpBuilder &builder, mlir::Value operand,
                           const AxisPlaces &places);
 
-/// A copy of an operation of one result with other operands, whose result has another extent
-/// along an axis; attributes stay.
+/// Builds a copy of an operation with other operands. Its result has another type, and is no tensor
+/// of the model.
+mlir::Operation *cloneWith(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange operands,
+                           mlir::Type type);
+
+/// Builds a copy of an operation with other operands, whose result has another extent along an
+/// axis.
 mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands, int64_t axis, int64_t extent);
 

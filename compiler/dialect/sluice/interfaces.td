@@ -69,13 +69,16 @@ def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
     InterfaceMethod<"whether `merged` is supported",
       "bool", "canMergeAxes", (ins), "", "return false;">,
     InterfaceMethod<[{
-        Builds the operation on operands with merged adjacent axes and returns its result. `axes`
-        lists the merged axes of every operand and then of the result. The index space must treat
-        the axes alike.
+        Builds the operation on operands with merged adjacent axes and returns its result, whose
+        type the caller sets. `axes` lists the merged axes of every operand and then of the result.
+        The index space must treat the axes alike.
       }],
       "::mlir::Value", "merged", (ins "::mlir::OpBuilder &":$builder,
         "::mlir::ValueRange":$operands, "::llvm::ArrayRef<::sluice::ir::AxisPlaces>":$axes),
-      "", [{ ::llvm::report_fatal_error("an operation cannot merge axes"); }]>
+      "", [{
+        return ::sluice::ir::cloneWith($_op, builder, operands, $_op->getResult(0).getType())
+            ->getResult(0);
+      }]>
   ];
 }
 

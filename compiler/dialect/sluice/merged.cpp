@@ -30,32 +30,16 @@ namespace {
 
 using Numbers = llvm::SmallVector<int64_t, 4>;
 
-/// What an operation says of each axis: of merged ones, which it leaves as they are, `together`.
-Numbers perAxis(llvm::ArrayRef<int64_t> numbers, const AxisPlaces &places,
-                llvm::function_ref<int64_t(int64_t place)> together) {
-  Numbers merged;
-  for (auto [axis, place] : llvm::enumerate(places)) {
+/// What an operation says of each axis: of merged ones, what it says of the first.
+template <typename List> auto perAxis(const List &list, const AxisPlaces &places) {
+  llvm::SmallVector<std::decay_t<decltype(list[0])>, 4> merged;
+  for (auto [one, place] : llvm::zip_equal(list, places))
     if (place == static_cast<int64_t>(merged.size()))
-      merged.push_back(numbers[axis]);
-    else
-      merged.back() = together(place);
-  }
+      merged.push_back(one);
   return merged;
 }
 
-Numbers zeroTogether(llvm::ArrayRef<int64_t> numbers, const AxisPlaces &places) {
-  return perAxis(numbers, places, [](int64_t) { return int64_t{0}; });
-}
-
 } // namespace
-
-Value MapOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
-  Operation *copy = builder.clone(**this);
-  copy->setOperands(operands);
-  copy->getResult(0).setType(RankedTensorType::get(mergedShape(shapeOf(getResult()), axes.back()),
-                                                   getResult().getType().getElementType()));
-  return copy->getResult(0);
-}
 
 Value ReduceOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
   Numbers places;
@@ -82,42 +66,31 @@ Value ContractOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef
                           : getAffineConstantExpr(0, getContext()));
   llvm::SmallVector<AffineMap> fewer;
   for (auto [map, places] : llvm::zip_equal(maps, axes)) {
-    llvm::SmallVector<AffineExpr> results;
-    for (auto [axis, place] : llvm::enumerate(places))
-      if (place == static_cast<int64_t>(results.size()))
-        results.push_back(map.getResult(axis).replaceDims(numbers));
-    fewer.push_back(AffineMap::get(count, 0, results, getContext()));
+    const auto results = perAxis(map.getResults(), places);
+    fewer.push_back(AffineMap::get(map.getNumDims(), 0, results, getContext())
+                        .replaceDimsAndSymbols(numbers, {}, count, 0));
   }
   return builder.create<ContractOp>(getLoc(), fewer, operands[0], operands[1]);
 }
 
 Value TransposeOp::merged(OpBuilder &builder, ValueRange operands,
                           llvm::ArrayRef<AxisPlaces> axes) {
-  Numbers permutation;
-  for (auto [axis, place] : llvm::enumerate(axes.back()))
-    if (place == static_cast<int64_t>(permutation.size()))
-      permutation.push_back(axes.front()[getPermutation()[axis]]);
+  Numbers permutation = perAxis(getPermutation(), axes.back());
+  for (int64_t &axis : permutation)
+    axis = axes.front()[axis];
   return builder.create<TransposeOp>(getLoc(), operands.front(), permutation);
 }
 
 Value SliceOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
+  // Merged axes stay whole.
   const AxisPlaces &places = axes.front();
-  const llvm::ArrayRef<int64_t> shape = shapeOf(operands.front());
-  return builder.create<SliceOp>(
-      getLoc(), operands.front(), zeroTogether(getStarts(), places),
-      perAxis(getSizes(), places, [&](int64_t place) { return shape[place]; }),
-      perAxis(getSteps(), places, [](int64_t) { return int64_t{1}; }));
+  return builder.create<SliceOp>(getLoc(), operands.front(), perAxis(getStarts(), places),
+                                 mergedShape(getSizes(), places), perAxis(getSteps(), places));
 }
 
 Value PadOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {
-  return builder.create<PadOp>(getLoc(), operands.front(), zeroTogether(getLow(), axes.front()),
-                               zeroTogether(getHigh(), axes.front()), getValue().convertToFloat());
-}
-
-Value BroadcastOp::merged(OpBuilder &builder, ValueRange operands,
-                          llvm::ArrayRef<AxisPlaces> axes) {
-  return builder.create<BroadcastOp>(getLoc(), operands.front(),
-                                     mergedShape(shapeOf(getResult()), axes.back()));
+  return builder.create<PadOp>(getLoc(), operands.front(), perAxis(getLow(), axes.front()),
+                               perAxis(getHigh(), axes.front()), getValue().convertToFloat());
 }
 
 Value ConcatOp::merged(OpBuilder &builder, ValueRange operands, llvm::ArrayRef<AxisPlaces> axes) {

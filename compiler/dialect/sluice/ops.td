@@ -141,7 +141,7 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
 
 def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
     SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layouts", "layoutRefusal"],
-    ["indexSpace", "canMergeAxes", "merged"]> {
+    ["indexSpace", "canMergeAxes"]> {
   let merges = 1;
   let refusal = Sluice_Refusal<"DD-PW",
       "operands of a pointwise operation have different data dimensions">.definition;
@@ -312,7 +312,7 @@ def Sluice_SqueezeOp : Sluice_Reshaping<"squeeze", ["layouts", "layoutRefusal"]>
   let hasFolder = 1;
 }
 
-def Sluice_BroadcastOp : Sluice_View<"broadcast", [], ["layoutRule"], ["canMergeAxes", "merged"]> {
+def Sluice_BroadcastOp : Sluice_View<"broadcast", [], ["layoutRule"], ["canMergeAxes"]> {
   let merges = 1;
   let shape = "inferBroadcast(shapeOf(getInput()), shapeOf(getResult())";
   let golden = "broadcast(*operands[0], plain(shapeOf(getResult())))";

@@ -16,6 +16,12 @@ RankedTensorType withShape(RankedTensorType type, llvm::ArrayRef<int64_t> shape,
   return RankedTensorType::get(shape, type.getElementType(), encoding);
 }
 
+RankedTensorType withExtent(RankedTensorType type, int64_t axis, int64_t extent) {
+  llvm::SmallVector<int64_t, 4> shape(type.getShape());
+  shape[axis] = extent;
+  return withShape(type, shape, dataDim(type));
+}
+
 Value withDim(Value value, std::optional<int64_t> dim) {
   value.setType(withShape(typeOf(value), shapeOf(value), dim));
   return value;

@@ -10,6 +10,9 @@ namespace sluice::ir {
 mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape,
                                  std::optional<int64_t> dim);
 
+/// Returns the type with another extent along an axis and the same data dimension.
+mlir::RankedTensorType withExtent(mlir::RankedTensorType type, int64_t axis, int64_t extent);
+
 /// Gives a value that was just built a data dimension, and returns it; without `dim` it has none.
 mlir::Value withDim(mlir::Value value, std::optional<int64_t> dim);
 
