@@ -1,7 +1,6 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/model_tensor.h"
-#include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/erase_unread.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,8 +63,7 @@ public:
     auto body = [&](OpBuilder &b, Location, ValueRange arguments) {
       return inlineBody(b, map, arguments);
     };
-    auto fused =
-        builder.create<MapOp>(fuseLocs(map.getContext(), locations), inputs.getArrayRef(), body);
+    auto fused = builder.create<MapOp>(builder.getFusedLoc(locations), inputs.getArrayRef(), body);
     fused.getResult().setType(map.getType());
     return fused;
   }

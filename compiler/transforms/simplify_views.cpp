@@ -3,7 +3,6 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/model_tensor.h"
-#include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/selection.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -71,7 +70,7 @@ template <typename Op> struct SliceOf : OpRewritePattern<SliceOp> {
     auto source = slice.getInput().getDefiningOp<Op>();
     if (!source)
       return failure();
-    const Location where = fuseLocs(slice.getContext(), {source->getLoc(), slice.getLoc()});
+    const Location where = rewriter.getFusedLoc({source->getLoc(), slice.getLoc()});
     const Value result = through(slice, source, where, rewriter);
     if (!result)
       return failure();
@@ -363,9 +362,8 @@ void sliceBeforeProduct(SliceOp slice) {
       return;
   }
   OpBuilder builder(slice);
-  Operation *smaller =
-      parts.compute(builder, fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()}),
-                    slice.getResult().getType());
+  Operation *smaller = parts.compute(
+      builder, builder.getFusedLoc({product->getLoc(), slice.getLoc()}), slice.getType());
   replaceOp(slice, smaller->getResult(0));
   product->erase();
 }

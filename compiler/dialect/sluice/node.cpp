@@ -44,10 +44,6 @@ NodeRef nodeOf(Location location) {
   return nodes.empty() ? NodeRef{-1, "", "", sourceOf(location)} : nodes.back();
 }
 
-Location fuseLocs(MLIRContext *context, llvm::ArrayRef<Location> locations) {
-  return FusedLoc::get(context, locations);
-}
-
 std::string tensorName(Location location) {
   const auto named = location->findInstanceOf<NameLoc>();
   return named ? named.getName().str() : "";

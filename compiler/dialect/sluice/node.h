@@ -24,9 +24,6 @@ llvm::SmallVector<NodeRef, 1> nodesOf(mlir::Location location);
 /// then that of the operation itself.
 NodeRef nodeOf(mlir::Location location);
 
-/// Location of the operation that replaces several.
-mlir::Location fuseLocs(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> locations);
-
 /// The name in a location (outermost NameLoc), or empty: the ONNX tensor.
 std::string tensorName(mlir::Location location);
 

@@ -5,7 +5,6 @@
 
 #include "llvm/Support/SaveAndRestore.h"
 
-#include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/frontend/onnx/emitter.h"
@@ -244,7 +243,7 @@ std::optional<Tensor> Emitter::asMean(const Tensor &x, double factor) {
     count *= static_cast<double>(ir::shapeOf(sum.getInput())[axis]);
   if (static_cast<float>(factor) != static_cast<float>(1 / count))
     return std::nullopt;
-  const auto where = ir::fuseLocs(builder.getContext(), {location, sum.getLoc()});
+  const auto where = builder.getFusedLoc({location, sum.getLoc()});
   return computed(x.type, builder.create<ir::ReduceOp>(where, ir::Monoid::Mean, sum.getInput(),
                                                        sum.getAxes(), sum.getKeepdims()));
 }
@@ -290,7 +289,7 @@ std::optional<Tensor> Emitter::asLine(const std::vector<Tensor> &operands, const
     return std::nullopt;
   Tensor base = *x;
   base.value = found.base;
-  const llvm::SaveAndRestore fused(location, ir::fuseLocs(builder.getContext(), locations));
+  const llvm::SaveAndRestore fused(location, builder.getFusedLoc(locations));
   return written(*this, base, found.line);
 }
 
@@ -338,7 +337,7 @@ std::optional<Tensor> Emitter::factorsBehind(const Tensor &lhs, const Tensor &rh
   if (!factor.fits())
     return std::nullopt;
   const Tensor product = matmul(left, right);
-  const llvm::SaveAndRestore fused(location, ir::fuseLocs(builder.getContext(), locations));
+  const llvm::SaveAndRestore fused(location, builder.getFusedLoc(locations));
   return written(*this, product, factor);
 }
 

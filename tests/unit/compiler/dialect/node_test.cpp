@@ -30,8 +30,8 @@ TEST_F(Node, RoundTrip) {
 TEST_F(Node, MergedLocationsAscendWithoutRepeats) {
   const mlir::Location a = nodeLoc(&context, {5, "a", "Add"}, named("sum"));
   const mlir::Location b = nodeLoc(&context, {2, "b", "Mul"});
-  const mlir::Location merged =
-      fuseLocs(&context, {fuseLocs(&context, {a, b}), nodeLoc(&context, {5, "a", "Add"})});
+  const mlir::Location merged = mlir::FusedLoc::get(
+      &context, {mlir::FusedLoc::get(&context, {a, b}), nodeLoc(&context, {5, "a", "Add"})});
   const auto nodes = nodesOf(merged);
   ASSERT_EQ(nodes.size(), 2U);
   EXPECT_EQ(nodes[0].index, 2);
