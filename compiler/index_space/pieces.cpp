@@ -130,37 +130,36 @@ Source sourceOf(const Pieces &view, ExtentsRef index) {
   return {};
 }
 
-std::optional<Selected> selectedFrom(const Pieces &view, ExtentsRef starts, ExtentsRef sizes,
-                                     ExtentsRef steps) {
-  Selected found{0, {}, Extents(steps)};
+std::optional<Selected> selectedFrom(const Pieces &view, const Selection &selection) {
+  Selected found{0, selection};
+  auto &[starts, sizes, steps] = found.elements;
   const auto piece = llvm::find_if(
-      view.pieces, [&](const Piece &one) { return finds(one, starts, found.starts); });
+      view.pieces, [&](const Piece &one) { return finds(one, selection.starts, starts); });
   const auto isAlongOne = [](const Piece::Loop &loop) {
     return llvm::count_if(loop.to, [](int64_t step) { return step != 0; }) <= 1;
   };
-  if (piece == view.pieces.end() || found.starts.size() != starts.size() ||
+  if (piece == view.pieces.end() || starts.size() != sizes.size() ||
       !llvm::all_of(piece->loops, isAlongOne))
     return std::nullopt;
   found.operand = piece->operand;
-  Extents last(found.starts);
   // What the loops along one axis add does not depend on the indices along others.
-  for (const size_t axis : llvm::seq(starts.size())) {
-    Extents index(starts), expected(found.starts), from;
+  for (const size_t axis : llvm::seq(sizes.size())) {
+    Extents index(selection.starts), expected(starts), from;
     for (int64_t i = 1; i < sizes[axis]; ++i) {
-      index[axis] += steps[axis];
+      index[axis] += selection.steps[axis];
       if (!finds(*piece, index, from))
         return std::nullopt;
       if (i == 1)
-        found.steps[axis] = from[axis] - found.starts[axis];
-      expected[axis] += found.steps[axis];
-      if (found.steps[axis] == 0 || from != expected)
+        steps[axis] = from[axis] - starts[axis];
+      expected[axis] += steps[axis];
+      if (steps[axis] == 0 || from != expected)
         return std::nullopt;
     }
-    last[axis] = expected[axis];
   }
-  const ExtentsRef shape = view.operands[found.operand];
-  return isInside(found.starts, shape) && isInside(last, shape) ? std::optional(std::move(found))
-                                                                : std::nullopt;
+  const Region box = found.elements.box();
+  return intersection(box, wholeOf(view.operands[found.operand])) == box
+             ? std::optional(std::move(found))
+             : std::nullopt;
 }
 
 AffineMap mapOf(const Piece &piece, bool ofResult, MLIRContext *context) {

@@ -75,17 +75,15 @@ std::vector<Source> sourcesOf(const Pieces &view);
 /// Returns the source of the element of the result at `index`.
 Source sourceOf(const Pieces &view, ExtentsRef index);
 
-/// Elements of one operand: along axis i those at start[i], start[i] + step[i], and so on.
+/// Elements of one operand.
 struct Selected {
   unsigned operand = 0;
-  Extents starts, steps;
+  Selection elements;
 };
 
-/// Returns the elements of an operand that the elements of the result at `starts`, `sizes` of them
-/// with distances `steps`, come from. Returns nothing if these are not in one piece, or if an axis
-/// of them is not the same axis of the operand.
-std::optional<Selected> selectedFrom(const Pieces &view, ExtentsRef starts, ExtentsRef sizes,
-                                     ExtentsRef steps);
+/// Returns the elements of an operand that some elements of the result come from. Returns nothing
+/// if these are not in one piece, or if an axis of them is not the same axis of the operand.
+std::optional<Selected> selectedFrom(const Pieces &view, const Selection &selection);
 
 /// Returns a box of elements of an operand that the elements `needed` of the result certainly read
 /// by this piece; nothing if no box is known.

@@ -109,6 +109,24 @@ Region intersection(const Region &a, const Region &b) {
   return common;
 }
 
+Region around(const Region &a, const Region &b) {
+  Region box;
+  for (size_t axis = 0; axis < a.start.size(); ++axis) {
+    box.start.push_back(std::min(a.start[axis], b.start[axis]));
+    box.extents.push_back(std::max(a.end(axis), b.end(axis)) - box.start.back());
+  }
+  return box;
+}
+
+Region Selection::box() const {
+  Region box;
+  for (size_t axis = 0; axis < starts.size(); ++axis) {
+    box.start.push_back(std::min(starts[axis], last(axis)));
+    box.extents.push_back(std::abs(last(axis) - starts[axis]) + 1);
+  }
+  return box;
+}
+
 Projection Projection::elements(mlir::AffineMap map, ExtentsRef tensor) {
   return {map, Extents(tensor.size(), 1), Extents(tensor), std::nullopt};
 }

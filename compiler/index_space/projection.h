@@ -37,6 +37,32 @@ void forEachIndex(const Region &box, llvm::function_ref<void(ExtentsRef)> visit)
 /// Returns the intersection of two boxes of equal rank; it may be empty.
 Region intersection(const Region &a, const Region &b);
 
+/// Returns the smallest box that contains two boxes.
+Region around(const Region &a, const Region &b);
+
+/// Elements of a tensor: along axis i, sizes[i] of them, from starts[i] on, steps[i] apart. A step
+/// may be negative.
+struct Selection {
+  Extents starts, sizes, steps;
+
+  /// Selects every element of a box.
+  static Selection all(const Region &box) {
+    return {box.start, box.extents, Extents(box.start.size(), 1)};
+  }
+  void take(size_t axis, int64_t start, int64_t size, int64_t step) {
+    starts[axis] = start;
+    sizes[axis] = size;
+    steps[axis] = step;
+  }
+  /// The index of the last element along an axis.
+  [[nodiscard]] int64_t last(size_t axis) const {
+    return starts[axis] + (sizes[axis] - 1) * steps[axis];
+  }
+  /// Returns the smallest box that contains the elements.
+  [[nodiscard]] Region box() const;
+  bool operator==(const Selection &) const = default;
+};
+
 /// Returns whether a map has neither divisions nor symbols.
 bool isAffine(mlir::AffineMap map);
 

@@ -12,7 +12,7 @@ namespace sluice::pipeline {
 namespace {
 
 /// Makes an input the part of it that an argument is.
-void select(frontend::ImportedTensor &input, const ir::InputPart &part) {
+void select(frontend::ImportedTensor &input, const space::Selection &part) {
   const addressing::Indices strides = addressing::rowMajorStrides(input.shape);
   format::Selection &selection = input.selection.emplace();
   for (auto [start, step, stride] : llvm::zip_equal(part.starts, part.steps, strides)) {

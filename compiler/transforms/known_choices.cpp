@@ -155,17 +155,15 @@ std::optional<KnownChoices> KnownChoices::of(MapOp map, int64_t dim, int64_t lan
   return known;
 }
 
-Value KnownChoices::move(OpBuilder &builder, unsigned number, llvm::ArrayRef<int64_t> starts,
-                         llvm::ArrayRef<int64_t> sizes) const {
+Value KnownChoices::move(OpBuilder &builder, unsigned number, const space::Region &box) const {
   const Variant &variant = bodies[number];
   if (variant.constant) {
-    reference::Tensor tensor(std::vector<int64_t>(sizes.begin(), sizes.end()));
+    reference::Tensor tensor(reference::Shape(box.extents.begin(), box.extents.end()));
     std::fill(tensor.values.begin(), tensor.values.end(), *variant.constant);
     return builder.create<ConstantOp>(map().getLoc(), toElements(tensor, builder.getContext()));
   }
   const auto operand = llvm::cast<BlockArgument>(variant.result).getArgNumber();
-  const llvm::SmallVector<int64_t, 4> steps(sizes.size(), 1);
-  return sliced(builder, map().getLoc(), map().getInputs()[operand], starts, sizes, steps);
+  return sliced(builder, map().getLoc(), map().getInputs()[operand], space::Selection::all(box));
 }
 
 Value KnownChoices::compute(OpBuilder &builder, unsigned number,

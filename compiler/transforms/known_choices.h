@@ -36,8 +36,7 @@ public:
   [[nodiscard]] llvm::ArrayRef<int64_t> shape() const { return shapeOf(map().getResult()); }
 
   /// Builds a box of elements by one variant that moves.
-  mlir::Value move(mlir::OpBuilder &builder, unsigned number, llvm::ArrayRef<int64_t> starts,
-                   llvm::ArrayRef<int64_t> sizes) const;
+  mlir::Value move(mlir::OpBuilder &builder, unsigned number, const space::Region &box) const;
   /// Builds a map by one variant. `part` returns what it reads of an operand.
   mlir::Value compute(mlir::OpBuilder &builder, unsigned number,
                       llvm::function_ref<mlir::Value(mlir::Value operand)> part,

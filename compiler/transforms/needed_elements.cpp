@@ -25,16 +25,6 @@ bool contains(const Region &box, const Region &inner) {
   return space::intersection(box, inner) == inner;
 }
 
-/// The box around two boxes.
-Region around(const Region &a, const Region &b) {
-  Region box;
-  for (const size_t axis : llvm::seq(a.start.size())) {
-    box.start.push_back(std::min(a.start[axis], b.start[axis]));
-    box.extents.push_back(std::max(a.end(axis), b.end(axis)) - box.start.back());
-  }
-  return box;
-}
-
 } // namespace
 
 NeededElements::NeededElements(func::FuncOp function) {
@@ -138,7 +128,7 @@ bool NeededElements::need(Value value, std::vector<unsigned> isRead) {
   const auto found = elements.boxes(kMostBoxes);
   for (const RowBox &box : found.value_or(std::vector<RowBox>()))
     if (box.number == 1)
-      need(value, Region{box.starts, box.sizes});
+      need(value, box.elements);
   return found.has_value();
 }
 
@@ -154,7 +144,7 @@ void NeededElements::need(Value value, const Region &box) {
     return;
   Region all = known.front();
   for (const Region &one : known)
-    all = around(all, one);
+    all = space::around(all, one);
   known.assign({all});
 }
 

@@ -51,16 +51,16 @@ bool NumberedRows::addBoxes(int64_t first, size_t axis, RowBox &box, size_t most
     return found.size() <= most;
   }
   return llvm::all_of(runs(first, axis), [&](const Run &run) {
-    box.starts[axis] = elementsAt(axis, run.start);
-    box.sizes[axis] = elementsAt(axis, run.start + run.size) - box.starts[axis];
+    const int64_t start = elementsAt(axis, run.start);
+    box.elements.start[axis] = start;
+    box.elements.extents[axis] = elementsAt(axis, run.start + run.size) - start;
     return addBoxes(first + run.start * strides[axis], axis + 1, box, most, found);
   });
 }
 
 std::optional<std::vector<RowBox>> NumberedRows::boxes(size_t most) const {
   std::vector<RowBox> found;
-  RowBox box{llvm::SmallVector<int64_t, 4>(shape.size()),
-             llvm::SmallVector<int64_t, 4>(shape.size())};
+  RowBox box{space::wholeOf(shape)};
   return addBoxes(0, 0, box, most, found) ? std::optional(std::move(found)) : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/index_space/projection.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -11,7 +12,7 @@ namespace sluice::ir {
 
 /// A box of elements. All of its rows have the same number.
 struct RowBox {
-  llvm::SmallVector<int64_t, 4> starts, sizes;
+  space::Region elements;
   unsigned number = 0;
 };
 

@@ -1,7 +1,5 @@
 #include "compiler/transforms/passes.h"
 
-#include <tuple>
-
 #include "compiler/dialect/sluice/input_part.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/selection.h"
@@ -31,29 +29,15 @@ constexpr int64_t kMostElements = 1 << 20;
 
 /// The whole rows that a slice reads. Along the data dimension, these are all elements from the
 /// first row to the last.
-InputPart rowsReadBy(SliceOp slice, int64_t dim, int64_t lanes) {
-  InputPart part{Extents(slice.getStarts()), Extents(slice.getSizes()), Extents(slice.getSteps())};
-  const int64_t extent = shapeOf(slice.getInput())[dim];
-  const int64_t first = part.first(dim) / lanes * lanes;
-  const int64_t end = std::min(extent, (part.last(dim) / lanes + 1) * lanes);
-  std::tie(part.starts[dim], part.steps[dim], part.sizes[dim]) = std::tuple(first, 1, end - first);
+space::Selection rowsReadBy(SliceOp slice, int64_t dim, int64_t lanes) {
+  space::Selection part{Extents(slice.getStarts()), Extents(slice.getSizes()),
+                        Extents(slice.getSteps())};
+  const space::Region box = part.box();
+  const int64_t first = box.start[dim] / lanes * lanes;
+  const int64_t end =
+      std::min<int64_t>(shapeOf(slice.getInput())[dim], llvm::alignTo(box.end(dim), lanes));
+  part.take(dim, first, end - first, 1);
   return part;
-}
-
-/// The box of all elements from the first ones to the last ones of some parts.
-InputPart boxOf(llvm::ArrayRef<InputPart> parts) {
-  InputPart box;
-  for (const size_t axis : llvm::seq(parts[0].starts.size())) {
-    int64_t first = parts[0].first(axis), last = parts[0].last(axis);
-    for (const InputPart &part : parts) {
-      first = std::min(first, part.first(axis));
-      last = std::max(last, part.last(axis));
-    }
-    box.starts.push_back(first);
-    box.steps.push_back(1);
-    box.sizes.push_back(last - first + 1);
-  }
-  return box;
 }
 
 struct SelectInputs : impl::SelectInputsBase<SelectInputs> {
@@ -68,7 +52,7 @@ struct SelectInputs : impl::SelectInputsBase<SelectInputs> {
   }
 
 private:
-  using Read = std::pair<SliceOp, InputPart>; ///< a slice and the whole rows that it reads
+  using Read = std::pair<SliceOp, space::Selection>; ///< a slice and the whole rows that it reads
 
   std::optional<NeededElements> needed; ///< once some argument asks for them
 
@@ -100,20 +84,24 @@ private:
     func::FuncOp function = getOperation();
     const Value whole = function.getArgument(index);
     llvm::SmallVector<Read> reads;
-    llvm::SmallVector<InputPart, 2> parts;
+    llvm::SmallVector<space::Selection, 2> parts;
     for (Operation &op : function.front())
       if (auto slice = llvm::dyn_cast<SliceOp>(op); slice && slice.getInput() == whole) {
-        const InputPart &part = reads.emplace_back(slice, rowsReadBy(slice, dim, lanes)).second;
+        const space::Selection &part =
+            reads.emplace_back(slice, rowsReadBy(slice, dim, lanes)).second;
         if (!llvm::is_contained(parts, part))
           parts.push_back(part);
       }
-    const auto rows = [&](const InputPart &part) {
+    const auto rows = [&](const space::Selection &part) {
       return addressing::rowsOf(part.sizes, dim, lanes);
     };
-    const InputPart box = boxOf(parts);
+    space::Region around = parts[0].box();
     int64_t apart = 0;
-    for (const InputPart &part : parts)
+    for (const space::Selection &part : parts) {
+      around = space::around(around, part.box());
       apart += rows(part);
+    }
+    const auto box = space::Selection::all(around);
     if (needed < std::min(apart, rows(box)) && (needed != 0 || function.getNumArguments() > 1))
       return false;
     if (rows(box) <= apart)
@@ -144,12 +132,12 @@ private:
     unsigned next = index + 1;
     for (const RowBox &box : *boxes) {
       if (box.number == 0) {
-        const auto type = RankedTensorType::get(box.sizes, builder.getF32Type());
+        const auto type = RankedTensorType::get(box.elements.extents, builder.getF32Type());
         values.push_back(
             builder.create<ConstantOp>(whole.getLoc(), DenseElementsAttr::get(type, 0.0F)));
         continue;
       }
-      insert(index, next, dim, {box.starts, box.sizes, Extents(shape.size(), 1)});
+      insert(index, next, dim, space::Selection::all(box.elements));
       values.push_back(function.getArgument(next++));
     }
     const Value joined = rows.joined(builder, whole.getLoc(), typeOf(whole), values);
@@ -196,9 +184,9 @@ private:
   }
 
   void replace(unsigned index, int64_t dim, llvm::ArrayRef<Read> reads,
-               llvm::ArrayRef<InputPart> parts) {
+               llvm::ArrayRef<space::Selection> parts) {
     func::FuncOp function = getOperation();
-    for (const InputPart &part : llvm::reverse(parts))
+    for (const space::Selection &part : llvm::reverse(parts))
       insert(index, index + 1, dim, part);
     for (const auto &[slice, part] : reads) {
       const auto *place = parts.size() == 1 ? parts.begin() : llvm::find(parts, part);
@@ -208,7 +196,7 @@ private:
   }
 
   /// Inserts an argument at `place` for a part of argument `index`.
-  void insert(unsigned index, unsigned place, int64_t dim, const InputPart &part) {
+  void insert(unsigned index, unsigned place, int64_t dim, const space::Selection &part) {
     func::FuncOp function = getOperation();
     const BlockArgument whole = function.getArgument(index);
     function.insertArgument(place, withShape(typeOf(whole), part.sizes, dim),
@@ -218,7 +206,7 @@ private:
   }
 
   /// Names a part as Python does: "x[3:5]".
-  static void nameOf(func::FuncOp function, unsigned argument, const InputPart &part,
+  static void nameOf(func::FuncOp function, unsigned argument, const space::Selection &part,
                      ExtentsRef shape) {
     const auto name = function.getArgAttrOfType<StringAttr>(argument, kNameAttr);
     if (!name)
@@ -244,7 +232,7 @@ private:
   }
 
   /// Replaces a slice of the whole input by one of a part, or by the part itself.
-  static void readFrom(Value part, const InputPart &selected, SliceOp slice) {
+  static void readFrom(Value part, const space::Selection &selected, SliceOp slice) {
     Extents starts(slice.getStarts()), steps(slice.getSteps());
     for (auto [start, step, from, apart] :
          llvm::zip_equal(starts, steps, selected.starts, selected.steps)) {
@@ -252,7 +240,8 @@ private:
       step /= apart;
     }
     OpBuilder builder(slice);
-    replaceOp(slice, sliced(builder, slice.getLoc(), part, starts, slice.getSizes(), steps));
+    replaceOp(slice,
+              sliced(builder, slice.getLoc(), part, {starts, Extents(slice.getSizes()), steps}));
   }
 };
 

@@ -51,7 +51,7 @@ public:
   Operation *compute(OpBuilder &builder, Location where, RankedTensorType type) const {
     llvm::SmallVector<Value> operands;
     for (auto [part, operand] : llvm::zip_equal(parts, op->getOperands()))
-      operands.push_back(part.of(builder, where, operand));
+      operands.push_back(sliced(builder, where, operand, part));
     Operation *smaller = cloneWith(op, builder, operands, type);
     smaller->setLoc(where);
     return smaller;
@@ -96,13 +96,10 @@ struct SliceOfView : SliceOf<ViewInterface> {
 
   Value through(SliceOp slice, ViewInterface view, Location where,
                 PatternRewriter &rewriter) const override {
-    const Selection taken(slice);
-    const auto selected =
-        space::selectedFrom(view.pieces(), taken.starts, taken.sizes, taken.steps);
+    const auto selected = space::selectedFrom(view.pieces(), Selection(slice));
     if (!selected || !isOf(view->getOperand(selected->operand), slice))
       return {};
-    return sliced(rewriter, where, view->getOperand(selected->operand), selected->starts,
-                  taken.sizes, selected->steps);
+    return sliced(rewriter, where, view->getOperand(selected->operand), selected->elements);
   }
 };
 
@@ -138,7 +135,7 @@ struct SliceOfConcat : SliceOf<ConcatOp> {
     for (const Run &run : runs) {
       Selection part = taken;
       part.take(axis, run.start, run.size, run.size == 1 ? 1 : taken.steps[axis]);
-      parts.push_back(part.of(rewriter, where, concat.getInputs()[run.input]));
+      parts.push_back(sliced(rewriter, where, concat.getInputs()[run.input], part));
     }
     if (parts.size() == 1)
       return parts.front();
@@ -243,7 +240,7 @@ struct SliceOfProduct : SliceOf<IndexSpaceInterface> {
       return {};
     Operation *smaller = parts.compute(
         rewriter, where, withShape(typeOf(slice.getInput()), shape, dataDim(slice.getInput())));
-    return left.of(rewriter, where, smaller->getResult(0));
+    return sliced(rewriter, where, smaller->getResult(0), left);
   }
 };
 
@@ -299,7 +296,7 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
       return failure();
     llvm::SmallVector<Value> values;
     for (const auto &[run, value] : parts)
-      values.push_back(value ? value : run.selected.of(rewriter, concat.getLoc(), run.input));
+      values.push_back(value ? value : sliced(rewriter, concat.getLoc(), run.input, run.selected));
     if (values.size() == 1)
       rewriter.replaceOp(concat, values.front());
     else

@@ -53,9 +53,9 @@ public:
     std::map<std::pair<unsigned, int64_t>, llvm::SmallVector<size_t>> computed;
     for (auto [i, box] : llvm::enumerate(boxes))
       if (choices.variants()[box.number].isMoved())
-        values[i] = choices.move(builder, box.number, box.starts, box.sizes);
+        values[i] = choices.move(builder, box.number, box.elements);
       else
-        computed[{box.number, box.sizes[dim]}].push_back(i);
+        computed[{box.number, box.elements.extents[dim]}].push_back(i);
     // One map computes all rows of a variant: the planner divides the rows of a map among the
     // cores.
     for (const auto &[key, members] : computed)
@@ -79,8 +79,8 @@ private:
                         [&](unsigned operand) { return mayBeSum(map.getInputs()[operand]); });
   }
 
-  Value slice(Value value, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes) {
-    return sliced(builder, map.getLoc(), value, starts, sizes, Extents(sizes.size(), 1));
+  Value slice(Value value, const space::Region &box) {
+    return sliced(builder, map.getLoc(), value, space::Selection::all(box));
   }
 
   /// Slices of a map of all elements, which reads sums before they are rounded to rows. No row is
@@ -90,26 +90,26 @@ private:
     const Value whole = choices.compute(
         builder, boxes[members[0]].number, [](Value operand) { return operand; }, map.getType());
     for (const size_t i : members)
-      values[i] = slice(whole, boxes[i].starts, boxes[i].sizes);
+      values[i] = slice(whole, boxes[i].elements);
   }
 
   Value ofSlices(const RowBox &box) {
     return choices.compute(
-        builder, box.number, [&](Value operand) { return slice(operand, box.starts, box.sizes); },
-        withShape(map.getType(), box.sizes, dim));
+        builder, box.number, [&](Value operand) { return slice(operand, box.elements); },
+        withShape(map.getType(), box.elements.extents, dim));
   }
 
   /// Slices of a map of the elements of all boxes, line by line along the data dimension.
   void ofPacked(llvm::ArrayRef<RowBox> boxes, llvm::ArrayRef<size_t> members,
                 llvm::MutableArrayRef<Value> values) {
-    const int64_t extent = boxes[members[0]].sizes[dim];
+    const int64_t extent = boxes[members[0]].elements.extents[dim];
     int64_t lines = 0;
     for (const size_t i : members)
-      lines += elementsOf(boxes[i].sizes) / extent;
+      lines += boxes[i].elements.size() / extent;
     const auto packed = [&](Value operand) {
       llvm::SmallVector<Value> parts;
       for (const size_t i : members)
-        parts.push_back(inLines(slice(operand, boxes[i].starts, boxes[i].sizes)));
+        parts.push_back(inLines(slice(operand, boxes[i].elements)));
       return withDim(builder.create<ConcatOp>(map.getLoc(), parts, 0),
                      dataDim(operand) ? std::optional<int64_t>(1) : std::nullopt);
     };
@@ -117,8 +117,8 @@ private:
                                       withShape(map.getType(), {lines, extent}, 1));
     int64_t first = 0;
     for (const size_t i : members) {
-      const int64_t count = elementsOf(boxes[i].sizes) / extent;
-      values[i] = fromLines(slice(all, {first, 0}, {count, extent}), boxes[i].sizes);
+      const int64_t count = boxes[i].elements.size() / extent;
+      values[i] = fromLines(slice(all, {{first, 0}, {count, extent}}), boxes[i].elements.extents);
       first += count;
     }
   }
@@ -270,7 +270,7 @@ private:
     if (!boxes)
       return false;
     for (RowBox &box : *boxes)
-      std::tie(box.starts[axis], box.number) =
+      std::tie(box.elements.start[axis], box.number) =
           std::pair(kinds[box.number].at, kinds[box.number].number);
     OpBuilder builder(reduce);
     const auto values = Pieces(builder, map, *choices, *dim).build(*boxes);

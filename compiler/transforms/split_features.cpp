@@ -342,7 +342,7 @@ private:
         continue;
       Selection selection(op);
       selection.take(dim, 0, own.size, 1);
-      selected.push_back(selection.of(builder, op.getLoc(), part));
+      selected.push_back(sliced(builder, op.getLoc(), part, selection));
       if (selected.back() != part)
         made.push_back(selected.back().getDefiningOp());
     }

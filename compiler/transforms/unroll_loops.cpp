@@ -1,7 +1,7 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/node.h"
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/unrolling.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -62,17 +62,14 @@ public:
 
 private:
   Value element(size_t i, int64_t trip) {
+    const auto [axis, reversed] = slices[i];
     const Value sequence = loop.getSequences()[i];
-    const int64_t axis = slices[i].axis;
-    llvm::SmallVector<int64_t> sizes(shapeOf(sequence)), starts(sizes.size(), 0),
-        steps(sizes.size(), 1);
-    starts[axis] = slices[i].reversed ? trips - 1 - trip : trip;
-    sizes[axis] = 1;
-    const auto where = loop.getLoc();
-    auto slice = builder.create<SliceOp>(where, sequence, starts, sizes, steps);
-    auto squeeze = builder.create<SqueezeOp>(where, slice, axis);
-    made.append({slice, squeeze});
-    return squeeze;
+    const Value slice =
+        slicedAlong(builder, loop.getLoc(), sequence, axis, reversed ? trips - 1 - trip : trip, 1);
+    if (slice != sequence)
+      made.push_back(slice.getDefiningOp());
+    made.push_back(builder.create<SqueezeOp>(loop.getLoc(), slice, axis));
+    return made.back()->getResult(0);
   }
 
   Value stack(size_t i) {

@@ -26,22 +26,22 @@ void forgetInput(FunctionOpInterface function, unsigned argument) {
     function.removeArgAttr(argument, name);
 }
 
-void setInputPart(FunctionOpInterface function, unsigned argument, const InputPart &part) {
+void setInputPart(FunctionOpInterface function, unsigned argument, const space::Selection &part) {
   Builder builder(function.getContext());
   function.setArgAttr(argument, kStarts, builder.getDenseI64ArrayAttr(part.starts));
   function.setArgAttr(argument, kSizes, builder.getDenseI64ArrayAttr(part.sizes));
   function.setArgAttr(argument, kSteps, builder.getDenseI64ArrayAttr(part.steps));
 }
 
-std::optional<InputPart> inputPartOf(FunctionOpInterface function, unsigned argument) {
+std::optional<space::Selection> inputPartOf(FunctionOpInterface function, unsigned argument) {
   const auto starts = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, kStarts);
   const auto sizes = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, kSizes);
   const auto steps = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, kSteps);
   if (!starts || !sizes || !steps)
     return std::nullopt;
-  return InputPart{llvm::SmallVector<int64_t, 4>(starts.asArrayRef()),
-                   llvm::SmallVector<int64_t, 4>(sizes.asArrayRef()),
-                   llvm::SmallVector<int64_t, 4>(steps.asArrayRef())};
+  using space::Extents;
+  return space::Selection{Extents(starts.asArrayRef()), Extents(sizes.asArrayRef()),
+                          Extents(steps.asArrayRef())};
 }
 
 } // namespace sluice::ir

@@ -27,11 +27,12 @@ Value withDim(Value value, std::optional<int64_t> dim) {
   return value;
 }
 
-Value sliced(OpBuilder &builder, Location location, Value input, llvm::ArrayRef<int64_t> starts,
-             llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> steps) {
+Value sliced(OpBuilder &builder, Location location, Value input,
+             const space::Selection &selection) {
+  const auto &[starts, sizes, steps] = selection;
   const bool whole = llvm::all_of(starts, [](int64_t start) { return start == 0; }) &&
                      llvm::all_of(steps, [](int64_t step) { return step > 0; });
-  if (whole && sizes == shapeOf(input))
+  if (whole && llvm::ArrayRef(sizes) == shapeOf(input))
     return input;
   return withDim(builder.create<SliceOp>(location, input, starts, sizes, steps), dataDim(input));
 }
@@ -50,17 +51,13 @@ Value slicedAlong(OpBuilder &builder, Location location, Value input, size_t axi
                   int64_t size, int64_t step) {
   Selection selection(shapeOf(input));
   selection.take(axis, start, size, step);
-  return selection.of(builder, location, input);
+  return sliced(builder, location, input, selection);
 }
 
 Selection::Selection(SliceOp op) : Selection(shapeOf(op.getInput())) {
   for (const size_t axis : llvm::seq(rank()))
     take(axis, op.getStarts()[axis], op.getSizes()[axis],
          op.getSizes()[axis] == 1 ? 1 : op.getSteps()[axis]);
-}
-
-Value Selection::of(OpBuilder &builder, Location where, Value input) const {
-  return sliced(builder, where, input, starts, sizes, steps);
 }
 
 } // namespace sluice::ir

@@ -16,33 +16,20 @@ mlir::RankedTensorType withExtent(mlir::RankedTensorType type, int64_t axis, int
 /// Gives a value that was just built a data dimension, and returns it; without `dim` it has none.
 mlir::Value withDim(mlir::Value value, std::optional<int64_t> dim);
 
-/// What a slice selects along each axis of a tensor. The step of a single element is 1.
-struct Selection {
-  using Extents = space::Extents;
-
+/// What a slice selects of a tensor. The step of a single element is 1.
+struct Selection : space::Selection {
   /// Selects all elements of a shape.
   explicit Selection(space::ExtentsRef shape)
-      : starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1), from(shape) {}
+      : space::Selection(all(space::wholeOf(shape))), from(shape) {}
   explicit Selection(SliceOp op);
 
-  Extents starts, sizes, steps;
-  Extents from; ///< shape of the tensor
+  space::Extents from; ///< shape of the tensor
 
   [[nodiscard]] size_t rank() const { return starts.size(); }
-  [[nodiscard]] int64_t last(size_t axis) const {
-    return starts[axis] + (sizes[axis] - 1) * steps[axis];
-  }
   [[nodiscard]] bool isWhole(size_t axis) const {
     return sizes[axis] == from[axis] && steps[axis] == 1;
   }
-  void take(size_t axis, int64_t start, int64_t size, int64_t step) {
-    starts[axis] = start;
-    sizes[axis] = size;
-    steps[axis] = step;
-  }
   bool operator==(const Selection &) const = default;
-  /// Returns the slice of a tensor.
-  mlir::Value of(mlir::OpBuilder &builder, mlir::Location where, mlir::Value input) const;
 };
 
 /// Returns the elements of `chosen` where `test` is not zero, and those of `otherwise` elsewhere.
@@ -57,7 +44,6 @@ mlir::Value slicedAlong(mlir::OpBuilder &builder, mlir::Location location, mlir:
 /// Returns a slice of `input` with the same data dimension, or `input` itself if the slice would
 /// contain all elements in order.
 mlir::Value sliced(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
-                   llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
-                   llvm::ArrayRef<int64_t> steps);
+                   const space::Selection &selection);
 
 } // namespace sluice::ir
