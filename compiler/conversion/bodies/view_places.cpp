@@ -42,11 +42,6 @@ Places allOf(Value value, int64_t lanes) {
 
 } // namespace
 
-rows::RowLayout layoutOf(Value value, int64_t lanes) {
-  const auto shape = ir::carriedShape(value);
-  return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), lanes};
-}
-
 const Places *ViewPlaces::selectedBy(Value value) {
   const auto [entry, added] = selected.try_emplace(value);
   auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());

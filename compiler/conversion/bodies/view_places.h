@@ -12,8 +12,7 @@
 
 namespace sluice::bodies {
 
-/// Of a value with a data dimension.
-rows::RowLayout layoutOf(mlir::Value value, int64_t lanes);
+using rows::layoutOf;
 
 /// Where the rows of a value are in a family: its own, or that of the value it is a view of.
 struct Places {

@@ -62,7 +62,7 @@ bool allFinite(const std::vector<double> &values) {
 
 NodeId LazyMap::addOperand(Lowering &lowering, Value value) {
   Operation *op = result.getDefiningOp();
-  if (Lowering::isConstant(value)) {
+  if (ir::isConstant(value)) {
     std::vector<double> values = lowering.constant(value).values;
     std::ranges::transform(values, values.begin(), withinBf16);
     if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; }))

@@ -122,8 +122,7 @@ void setZeroPoint(Lowering &lowering, BlockArgument input, Value value) {
       if (auto scalar = zero.getDefiningOp<arith::ConstantOp>())
         return lowering.setNominal(input, reference::constantOf(scalar));
       const auto argument = llvm::dyn_cast<BlockArgument>(zero);
-      if (argument && value == input &&
-          Lowering::isConstant(map.getOperand(argument.getArgNumber())))
+      if (argument && value == input && ir::isConstant(map.getOperand(argument.getArgNumber())))
         return lowering.setNominal(input,
                                    lowering.constant(map.getOperand(argument.getArgNumber())));
     }
@@ -178,7 +177,7 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
   for (Operation &op : block.without_terminator())
     for (const Value value : op.getResults())
       if (const int64_t rows = lowering.layoutOf(value).rows();
-          rows > kMostRows && !Lowering::isConstant(value)) {
+          rows > kMostRows && !ir::isConstant(value)) {
         Problem &problem = problems.emplace_back();
         problem.code = "E0402";
         problem.reason = LacksMemory{"inbox rows", static_cast<uint64_t>(rows), kMostRows};
@@ -195,7 +194,7 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
 
 void nameTensors(func::FuncOp function, ModelInfo &info) {
   for (Operation &op : function.getBody().front().without_terminator()) {
-    if (op.getNumResults() != 1 || Lowering::isConstant(op.getResult(0)))
+    if (op.getNumResults() != 1 || ir::isConstant(op.getResult(0)))
       continue;
     const Value value = op.getResult(0);
     const std::string name = ir::modelTensor(value);
@@ -264,7 +263,7 @@ Outcome<Graph> lower(func::FuncOp function, const format::Geometry &geometry, co
                                    ? info.lanes[argument.getArgNumber()]
                                    : hostLanes(lowering.graph.clearsUnread)));
   for (Operation &op : block.without_terminator())
-    if (!Lowering::isConstant(op.getResult(0)))
+    if (!ir::isConstant(op.getResult(0)))
       llvm::cast<RowsInterface>(op).lowerToRows(lowering);
   std::set<RowId> taken;
   for (auto [value, tensor] : llvm::zip_equal(block.getTerminator()->getOperands(), info.outputs))

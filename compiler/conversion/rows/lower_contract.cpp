@@ -81,7 +81,7 @@ class LazyContraction final : public LazyLinear {
 public:
   LazyContraction(Operation *op, Loops loops) : op(op), loops(std::move(loops)) {
     ops.insert(op);
-    xFirst = !Lowering::isConstant(op->getOperand(0));
+    xFirst = !ir::isConstant(op->getOperand(0));
   }
 
   bool takesScale(Lowering &lowering, const std::vector<double> &scale) override {

@@ -53,7 +53,7 @@ std::optional<Form> formOf(Operation *op, const Loops &loops) {
     --last;
   for (const bool weightsLeft : {true, false}) {
     const OptionalLoop mine = weightsLeft ? left : right, other = weightsLeft ? right : left;
-    const bool constant = Lowering::isConstant(weightsLeft ? rhs : lhs);
+    const bool constant = ir::isConstant(weightsLeft ? rhs : lhs);
     if (out && mine == out && (constant ? last > 0 : summed(other)))
       return Form{weightsLeft, true, out, constant ? last - 1 : *other};
   }
@@ -73,7 +73,7 @@ public:
 
   void addReads(Lowering &, llvm::SmallVectorImpl<Value> &reads) override {
     for (const Value operand : op->getOperands())
-      if (!Lowering::isConstant(operand))
+      if (!ir::isConstant(operand))
         reads.push_back(operand);
   }
 
@@ -111,7 +111,7 @@ RowTensor LazyDynamic::emitWith(Lowering &lowering, const OutputAffine &after) {
   const int64_t lanes = graph.lanes();
   const Value xValue = op->getOperand(form->weightsLeft ? 1 : 0),
               wValue = op->getOperand(form->weightsLeft ? 0 : 1);
-  RowTensor x = Lowering::isConstant(xValue)
+  RowTensor x = ir::isConstant(xValue)
                     ? constantSide(lowering, xValue,
                                    form->weightsLeft ? loops.rhsAxes : loops.lhsAxes, form->in)
                     : lowering.rows(xValue);
@@ -227,12 +227,12 @@ std::unique_ptr<Lazy> lowerRelayout(Operation *op) { return std::make_unique<Laz
 
 bool isDynamic(Operation *op, const Loops &loops) {
   const Value lhs = op->getOperand(0), rhs = op->getOperand(1);
-  if (!Lowering::isConstant(lhs) && !Lowering::isConstant(rhs))
+  if (!ir::isConstant(lhs) && !ir::isConstant(rhs))
     return true;
   if (auto contract = llvm::dyn_cast<ir::ContractOp>(op); contract && contract.getBanded())
     return false;
   const OptionalLoop lane =
-      Lowering::isConstant(lhs) ? laneLoop(rhs, loops.rhsAxes) : laneLoop(lhs, loops.lhsAxes);
+      ir::isConstant(lhs) ? laneLoop(rhs, loops.rhsAxes) : laneLoop(lhs, loops.lhsAxes);
   return lane && contains(loops.resultAxes, *lane);
 }
 

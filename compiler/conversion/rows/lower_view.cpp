@@ -16,11 +16,10 @@ template <typename View> struct ViewModel : RowsInterface::ExternalModel<ViewMod
     const bool affine = lowering.usersTakeAffine(op->getResult(0));
     std::vector<RowTensor> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(
-          Lowering::isConstant(operand)
-              ? lowering.constantRows(lowering.layoutOf(operand), lowering.constant(operand))
-          : affine ? lowering.affineRows(operand)
-                   : lowering.rows(operand));
+      operands.push_back(ir::isConstant(operand) ? lowering.constantRows(lowering.layoutOf(operand),
+                                                                         lowering.constant(operand))
+                         : affine                ? lowering.affineRows(operand)
+                                                 : lowering.rows(operand));
     const space::Pieces view = llvm::cast<ir::ViewInterface>(op).pieces();
     const std::vector<space::Source> sources = space::sourcesOf(view);
     const Element outside{kNoRow, 0, 1, static_cast<float>(withinBf16(view.outside.value_or(0)))};

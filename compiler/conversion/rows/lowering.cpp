@@ -25,14 +25,7 @@ using namespace mlir;
 
 namespace sluice::rows {
 
-bool Lowering::isConstant(Value value) { return !ir::dataDim(value); }
-
 reference::Tensor Lowering::constant(Value value) { return *ir::constantValue(value); }
-
-RowLayout Lowering::layoutOf(Value value) const {
-  const auto shape = ir::carriedShape(value);
-  return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), graph.lanes()};
-}
 
 const reference::Tensor &Lowering::nominal(Value value) {
   // A stack of its own: the depth of a model is not bounded.
@@ -48,7 +41,7 @@ const reference::Tensor &Lowering::nominal(Value value) {
     const size_t before = pending.size();
     if (op)
       for (Value operand : llvm::reverse(op->getOperands()))
-        if (!isConstant(operand) && !state(operand).nominal)
+        if (!ir::isConstant(operand) && !state(operand).nominal)
           pending.push_back(operand);
     if (pending.size() != before)
       continue;
@@ -75,8 +68,8 @@ reference::Tensor Lowering::nominalOf(Operation *op) {
   constants.reserve(op->getNumOperands());
   std::vector<const reference::Tensor *> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(isConstant(operand) ? &constants.emplace_back(constant(operand))
-                                           : &*state(operand).nominal);
+    operands.push_back(ir::isConstant(operand) ? &constants.emplace_back(constant(operand))
+                                               : &*state(operand).nominal);
   auto space = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
   if (operands.size() != 2 || !space || space.indexSpace().work != space::Work::Product)
     return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands).front();
@@ -88,7 +81,7 @@ reference::Tensor Lowering::nominalOf(Operation *op) {
     return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands).front();
   }
   const auto shape = ir::shapeOf(op->getResult(0));
-  Sampled sampled = sampleContraction(loops, !isConstant(op->getOperand(0)), *operands[0],
+  Sampled sampled = sampleContraction(loops, !ir::isConstant(op->getOperand(0)), *operands[0],
                                       *operands[1], {shape.begin(), shape.end()}, nominalProducts);
   nominalProducts -= std::min(nominalProducts, products / sampled.positions * sampled.sampled);
   if (sampled.sampled < sampled.positions) {
@@ -170,7 +163,7 @@ void Lowering::addAffineReads(Value value, llvm::SmallVectorImpl<Value> &reads) 
 
 void Lowering::findAffineUsers(Block &block) {
   const auto find = [&](Value value) {
-    if (!isConstant(value) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (!ir::isConstant(value) && llvm::all_of(value.getUsers(), [&](Operation *user) {
           auto rows = llvm::dyn_cast<RowsInterface>(user);
           return rows && rows.takesAffine(*this);
         }))
@@ -182,7 +175,7 @@ void Lowering::findAffineUsers(Block &block) {
 }
 
 RowTensor Lowering::heldRows(Value value, const RowLayout &layout) {
-  return materialise(isConstant(value) ? constantRows(layout, constant(value)) : rows(value));
+  return materialise(ir::isConstant(value) ? constantRows(layout, constant(value)) : rows(value));
 }
 
 RowTensor Lowering::constantRows(const RowLayout &layout, const reference::Tensor &tensor) {

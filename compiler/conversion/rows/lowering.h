@@ -83,11 +83,11 @@ public:
   TreesSeen treesSeen;    ///< so far
   std::set<RowId> merges; ///< rows that are merged of others, lane by lane
 
-  /// Known at compile time: a tensor without a data dimension.
-  [[nodiscard]] static bool isConstant(mlir::Value value);
   /// Elements of a constant. Not kept: weights are large.
   reference::Tensor constant(mlir::Value value);
-  [[nodiscard]] RowLayout layoutOf(mlir::Value value) const;
+  [[nodiscard]] RowLayout layoutOf(mlir::Value value) const {
+    return rows::layoutOf(value, graph.lanes());
+  }
   /// Golden value where every input of the model is zero, or the constant that is subtracted from
   /// it: a typical value, for what rounding weights does on average. Contractions that would take
   /// too long are sampled (`notes` says so).

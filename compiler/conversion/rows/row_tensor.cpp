@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/dialect/sluice/tensors.h"
+
 namespace sluice::rows {
 
 RowLayout::RowLayout(std::vector<int64_t> shape, int64_t dim, int64_t lanes) : lanes(lanes) {
@@ -27,6 +29,11 @@ int64_t RowLayout::flat(int64_t row, int64_t lane) const {
 
 int64_t RowLayout::used(int64_t row) const {
   return std::min(lanes, extent - row % rowsPerIndex * lanes);
+}
+
+RowLayout layoutOf(mlir::Value value, int64_t lanes) {
+  const auto shape = ir::carriedShape(value);
+  return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), lanes};
 }
 
 bool RowTensor::aligned() const {

@@ -9,6 +9,10 @@
 #include "compiler/conversion/row.h"
 #include "runtime/addressing/addressing.h"
 
+namespace mlir {
+class Value;
+}
+
 namespace sluice::rows {
 
 /// A shape on rows of `lanes` elements, the data dimension along the lanes
@@ -43,6 +47,9 @@ private:
   int64_t rowsPerIndex = 1;     ///< ceil(extent / lanes)
   int64_t lanes = 1;
 };
+
+/// Returns where the elements of a value are. A constant is laid out along its first axis.
+RowLayout layoutOf(mlir::Value value, int64_t lanes);
 
 /// An element: scale * (lane of a row) + offset, or only offset without a row.
 /// Everything but a matrix product wants scale 1 and offset 0.

@@ -43,12 +43,7 @@ public:
       kept[keep.getState()] = keep.getValue();
   }
 
-  [[nodiscard]] RowLayout layoutOf(Value value) const {
-    const auto shape = ir::carriedShape(value);
-    return {{shape.begin(), shape.end()},
-            static_cast<int64_t>(ir::dataDim(value).value_or(0)),
-            static_cast<int64_t>(lanes)};
-  }
+  [[nodiscard]] RowLayout layoutOf(Value value) const { return rows::layoutOf(value, lanes); }
 
   struct Found {
     Value state;

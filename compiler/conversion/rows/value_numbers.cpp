@@ -75,7 +75,7 @@ private:
 
   /// As an operation other than a map reads it: from a row.
   Number read(Value value) {
-    return Lowering::isConstant(value) ? numberOf(value) : stored(numberOf(value));
+    return ir::isConstant(value) ? numberOf(value) : stored(numberOf(value));
   }
 
   Number of(Operation &op) {
