@@ -114,7 +114,7 @@ private:
       problem.notes.push_back(llvm::formatv("operand {0}{1}: {2} {3}", i, phrase(operand),
                                             last.query.constant[i] ? "constant" : "activation",
                                             last.query.constant[i]
-                                                ? ir::notation(ir::shapeOf(operand), std::nullopt)
+                                                ? ir::notation(ir::shapeOf(operand))
                                                 : layout.notation(operand, domains)));
     }
     problem.notes.push_back(llvm::formatv("rule {0}: {1}", refusal.rule, refusal.formula));

@@ -84,7 +84,7 @@ PinsByValue resolvePins(FunctionOpInterface function, const DataDimensionOptions
       message = llvm::formatv("tensor '{0}' is a constant and has no data dimension", name);
     } else if (axis < 0 || axis >= static_cast<int64_t>(ir::carriedShape(value).size())) {
       message = llvm::formatv("tensor '{0}' has no axis {1}; its shape is {2}", name, axis,
-                              ir::notation(ir::shapeOf(value), std::nullopt));
+                              ir::notation(ir::shapeOf(value)));
       where = value.getLoc();
     } else {
       pins[value].emplace_back(name, axis);

@@ -25,16 +25,6 @@ void SluiceDialect::registerAttributes() {
       >();
 }
 
-/// `#sluice.dim<1>`.
-Attribute DimAttr::parse(AsmParser &parser, Type) {
-  int64_t axis = 0;
-  if (parser.parseLess() || parser.parseInteger(axis) || parser.parseGreater())
-    return {};
-  return DimAttr::get(parser.getContext(), axis);
-}
-
-void DimAttr::print(AsmPrinter &printer) const { printer << '<' << getAxis() << '>'; }
-
 /// The attribute of "[2 3! 4]", or nothing. The lexer does not know "!" alone,
 /// so this reads characters.
 static DimAttr parseNotation(MLIRContext *context, llvm::StringRef text) {
@@ -89,7 +79,7 @@ LogicalResult DimAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
     carried.push_back(1);
   if (!getExtents().empty() && getExtents() != llvm::ArrayRef<int64_t>(carried))
     return emitError() << "the data dimension is for a tensor " << notation(getExtents(), getAxis())
-                       << ", but this tensor is " << notation(shape, std::nullopt);
+                       << ", but this tensor is " << notation(shape);
   const auto rank = static_cast<int64_t>(carried.size());
   if (getAxis() >= 0 && getAxis() < rank)
     return success();

@@ -52,7 +52,7 @@ def Sluice_DimAttr : Sluice_Attr<"Dim", "dim",
   let builders = [AttrBuilder<(ins "int64_t":$axis), [{
     return $_get($_ctxt, axis, ::llvm::ArrayRef<int64_t>());
   }]>];
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "`<` $axis `>`";
 }
 
 def Sluice_NodeAttr : Sluice_Attr<"Node", "node"> {

@@ -101,7 +101,7 @@ RelayoutCost relayoutCost(llvm::ArrayRef<int64_t> shape, int64_t from, int64_t t
                           const LayoutQuery &query);
 
 /// "[a b! c]": extents with the data dimension marked; "[]" for rank 0.
-std::string notation(llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim);
+std::string notation(llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim = std::nullopt);
 
 /// The axis a reshape moves the data dimension to: the leftmost axis of `to`
 /// with the stride of axis `dim` of `from`. Empty if there is none.

@@ -247,19 +247,18 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
                                      "of the elements may change"
                                    : "transpose axes {1} and {2} before the reshape, if the order "
                                      "of the elements may change";
-    LayoutFix fix{
-        llvm::formatv(text, notation(target, std::nullopt), a, b), {}, [=](Operation *op) {
-          OpBuilder builder(op);
-          Value made = op->getOperand(0);
-          if (!after)
-            made = builder.create<TransposeOp>(op->getLoc(), made, order);
-          made = builder.create<ReshapeOp>(op->getLoc(), made, target);
-          if (after)
-            made = builder.create<TransposeOp>(op->getLoc(), made, order);
-          made.setType(typeOf(op->getResult(0)));
-          op->replaceAllUsesWith(ValueRange{made});
-          return true;
-        }};
+    LayoutFix fix{llvm::formatv(text, notation(target), a, b), {}, [=](Operation *op) {
+                    OpBuilder builder(op);
+                    Value made = op->getOperand(0);
+                    if (!after)
+                      made = builder.create<TransposeOp>(op->getLoc(), made, order);
+                    made = builder.create<ReshapeOp>(op->getLoc(), made, target);
+                    if (after)
+                      made = builder.create<TransposeOp>(op->getLoc(), made, order);
+                    made.setType(typeOf(op->getResult(0)));
+                    op->replaceAllUsesWith(ValueRange{made});
+                    return true;
+                  }};
     for (int64_t dim = 0; dim < rank(from); ++dim)
       if (auto moved = reshapeDim(source, after ? dim : order[dim], target))
         addView(fix.relation, dim, after ? order[*moved] : *moved, "DD-RESHAPE", kKept, 0);

@@ -21,8 +21,6 @@ llvm::SmallVector<ExtentsRef> shapesOf(ValueRange values) {
   return llvm::map_to_vector(values, [](Value value) -> ExtentsRef { return shapeOf(value); });
 }
 
-std::string text(ExtentsRef shape) { return notation(shape, std::nullopt); }
-
 /// Compares the shape an operation has with the one its operands give.
 LogicalResult verifyResult(Operation *op, const ShapeOr &inferred, const std::string &why) {
   if (failed(inferred))
@@ -30,7 +28,7 @@ LogicalResult verifyResult(Operation *op, const ShapeOr &inferred, const std::st
   ExtentsRef found = shapeOf(op->getResult(0));
   if (found != ExtentsRef(*inferred))
     return op->emitOpError("result has shape ")
-           << text(found) << ", but the operands give " << text(*inferred);
+           << notation(found) << ", but the operands give " << notation(*inferred);
   return verifyIndexSpace(op);
 }
 

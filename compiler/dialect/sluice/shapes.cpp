@@ -8,23 +8,14 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 
+#include "compiler/dialect/sluice/layout.h"
 #include "compiler/reference/ops.h"
 
 using namespace mlir;
 
 namespace sluice::ir {
 namespace {
-
-std::string text(ExtentsRef values) {
-  std::string result;
-  llvm::raw_string_ostream os(result);
-  os << '[';
-  llvm::interleave(values, os, " ");
-  os << ']';
-  return result;
-}
 
 template <typename... Args>
 LogicalResult refuse(std::string &why, const char *format, Args... args) {
@@ -49,7 +40,7 @@ LogicalResult checkAxes(ExtentsRef axes, int64_t rank, std::string &why) {
       return refuse(why, "axis {0} is outside a tensor of rank {1}", axis, rank);
   for (size_t i = 1; i < axes.size(); ++i)
     if (axes[i] <= axes[i - 1])
-      return refuse(why, "axes {0} are not ascending", text(axes));
+      return refuse(why, "axes {0} are not ascending", notation(axes));
   return success();
 }
 
@@ -59,16 +50,20 @@ LogicalResult checkCount(ExtentsRef values, int64_t rank, const char *what, std:
   return success();
 }
 
-} // namespace
-
-ShapeOr inferMap(ArrayRef<ExtentsRef> inputs, std::string &why) {
+ShapeOr commonShape(ArrayRef<ExtentsRef> inputs, const char *what, std::string &why) {
   if (inputs.empty())
-    return refuse(why, "a map needs at least one operand");
+    return refuse(why, "{0} needs at least one operand", what);
   for (ExtentsRef input : inputs)
     if (input != inputs.front())
       return refuse(why, "operands have shapes {0} and {1}; they must be equal",
-                    text(inputs.front()), text(input));
+                    notation(inputs.front()), notation(input));
   return Extents(inputs.front());
+}
+
+} // namespace
+
+ShapeOr inferMap(ArrayRef<ExtentsRef> inputs, std::string &why) {
+  return commonShape(inputs, "a map", why);
 }
 
 ShapeOr inferReduce(ExtentsRef input, ExtentsRef axes, bool keepdims, std::string &why) {
@@ -87,11 +82,11 @@ ShapeOr inferReduce(ExtentsRef input, ExtentsRef axes, bool keepdims, std::strin
 FailureOr<ContractionAxes> matmulAxes(ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
   if (lhs.empty() || rhs.empty())
     return refuse(why, "a matrix product needs operands of rank 1 or more, not {0} and {1}",
-                  text(lhs), text(rhs));
+                  notation(lhs), notation(rhs));
   const int64_t inner = rhs.size() == 1 ? rhs[0] : rhs[rhs.size() - 2];
   if (lhs.back() != inner)
     return refuse(why, "the contracted extents of {0} and {1} are {2} and {3}, they must be equal",
-                  text(lhs), text(rhs), lhs.back(), inner);
+                  notation(lhs), notation(rhs), lhs.back(), inner);
   const ExtentsRef batches[] = {lhs.drop_back(std::min<size_t>(2, lhs.size())),
                                 rhs.drop_back(std::min<size_t>(2, rhs.size()))};
   const size_t leading = std::max(batches[0].size(), batches[1].size());
@@ -102,8 +97,8 @@ FailureOr<ContractionAxes> matmulAxes(ExtentsRef lhs, ExtentsRef rhs, std::strin
     for (size_t i = 0; i < batch.size(); ++i) {
       int64_t &extent = axes.extents[leading - batch.size() + i];
       if (extent != 1 && batch[i] != 1 && extent != batch[i])
-        return refuse(why, "batch axes of {0} and {1} do not broadcast: {2} and {3}", text(lhs),
-                      text(rhs), extent, batch[i]);
+        return refuse(why, "batch axes of {0} and {1} do not broadcast: {2} and {3}", notation(lhs),
+                      notation(rhs), extent, batch[i]);
       extent = std::max(extent, batch[i]);
     }
   // Leading axes count from the right.
@@ -185,8 +180,8 @@ ShapeOr inferTranspose(ExtentsRef input, ExtentsRef permutation, std::string &wh
   Extents sorted(permutation);
   llvm::sort(sorted);
   if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, rank(input))))
-    return refuse(why, "{0} is not a permutation of the axes of {1}", text(permutation),
-                  text(input));
+    return refuse(why, "{0} is not a permutation of the axes of {1}", notation(permutation),
+                  notation(input));
   Extents result;
   for (int64_t axis : permutation)
     result.push_back(input[axis]);
@@ -216,14 +211,14 @@ ShapeOr inferSlice(ExtentsRef input, ExtentsRef starts, ExtentsRef sizes, Extent
 ShapeOr inferReshape(ExtentsRef input, ExtentsRef shape, std::string &why) {
   const FailureOr<int64_t> from = elements(input), to = elements(shape);
   if (failed(from) || failed(to) || *from != *to)
-    return refuse(why, "{0} and {1} do not have the same number of elements", text(input),
-                  text(shape));
+    return refuse(why, "{0} and {1} do not have the same number of elements", notation(input),
+                  notation(shape));
   return Extents(shape);
 }
 
 ShapeOr inferBroadcast(ExtentsRef input, ExtentsRef shape, std::string &why) {
   if (input.size() != shape.size())
-    return refuse(why, "{0} and {1} do not have the same rank", text(input), text(shape));
+    return refuse(why, "{0} and {1} do not have the same rank", notation(input), notation(shape));
   for (size_t axis = 0; axis < input.size(); ++axis)
     if (input[axis] != 1 && input[axis] != shape[axis])
       return refuse(why, "axis {0} of extent {1} cannot become {2}; only extent 1 can be broadcast",
@@ -263,7 +258,7 @@ ShapeOr inferConcat(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why)
     if (ExtentsRef(expected) != input)
       return refuse(why,
                     "operands have shapes {0} and {1}; they must be equal except along axis {2}",
-                    text(inputs.front()), text(input), axis);
+                    notation(inputs.front()), notation(input), axis);
     result[axis] += input[axis];
   }
   return result;
@@ -282,16 +277,10 @@ ShapeOr inferRepeat(ExtentsRef input, ExtentsRef counts, std::string &why) {
 }
 
 ShapeOr inferInterleave(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why) {
-  if (inputs.empty())
-    return refuse(why, "an interleaving needs at least one operand");
-  for (ExtentsRef input : inputs)
-    if (input != inputs.front())
-      return refuse(why, "operands have shapes {0} and {1}; they must be equal",
-                    text(inputs.front()), text(input));
-  if (failed(checkAxes(axis, rank(inputs.front()), why)))
+  ShapeOr result = commonShape(inputs, "an interleaving", why);
+  if (failed(result) || failed(checkAxes(axis, rank(*result), why)))
     return failure();
-  Extents result(inputs.front());
-  result[axis] *= static_cast<int64_t>(inputs.size());
+  (*result)[axis] *= static_cast<int64_t>(inputs.size());
   return result;
 }
 
@@ -344,7 +333,7 @@ ShapeOr inferElement(ExtentsRef sequence, int64_t axis, int64_t trips, std::stri
   if (sequence[axis] != trips)
     return refuse(why,
                   "sequence {0} has {1} elements along axis {2}, but the loop has trip count {3}",
-                  text(sequence), sequence[axis], axis, trips);
+                  notation(sequence), sequence[axis], axis, trips);
   return inferReduce(sequence, axis, false, why);
 }
 
