@@ -1,10 +1,11 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/folding.h"
+#include "compiler/dialect/sluice/interpret.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/erase_unread.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -20,21 +21,14 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
     if (getOperation().isExternal())
       return;
     for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front())) {
-      auto reference = llvm::dyn_cast<ReferenceInterface>(op);
-      if (!reference || !isMemoryEffectFree(&op))
+      const auto isConstant = [](Value value) {
+        return value.getDefiningOp<ConstantOp>() != nullptr;
+      };
+      if (llvm::isa<ConstantOp>(op) || !isComputable(&op) ||
+          !llvm::all_of(readValues(&op), isConstant))
         continue;
-      const llvm::SmallVector<Value> values = readValues(&op);
-      if (!llvm::all_of(values,
-                        [](Value value) { return value.getDefiningOp<ConstantOp>() != nullptr; }))
-        continue;
-      llvm::SmallVector<reference::Tensor> tensors;
-      for (Value value : values)
-        tensors.push_back(toTensor(value.getDefiningOp<ConstantOp>().getValue()));
-      llvm::SmallVector<const reference::Tensor *> operands;
-      for (const reference::Tensor &tensor : tensors)
-        operands.push_back(&tensor);
       OpBuilder builder(&op);
-      for (auto [result, tensor] : llvm::zip_equal(op.getResults(), reference.evaluate(operands)))
+      for (auto [result, tensor] : llvm::zip_equal(op.getResults(), *constantResults(&op)))
         result.replaceAllUsesWith(
             builder.create<ConstantOp>(op.getLoc(), toElements(tensor, &getContext())).getResult());
       eraseUnread(&op);

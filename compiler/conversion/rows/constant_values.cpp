@@ -15,7 +15,7 @@ llvm::ArrayRef<float> ConstantValues::of(Value value) {
       return {reinterpret_cast<const float *>(data.data()), data.size() / sizeof(float)};
     }
   const auto [known, added] = copies.try_emplace(value);
-  if (added)
+  if (added && ir::isConstant(value))
     if (const auto tensor = ir::constantValue(value))
       known->second.assign(tensor->values.begin(), tensor->values.end());
   return known->second;

@@ -1,5 +1,6 @@
 #include "compiler/dialect/sluice/cone.h"
 
+#include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/reference/scalar.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -10,17 +11,17 @@ using namespace mlir;
 
 namespace sluice::ir {
 
-Cone coneOf(Value scalar) {
+Cone coneOf(Value value) {
   Cone cone;
   llvm::SmallPtrSet<Operation *, 8> known;
-  llvm::SmallVector<Value> pending{scalar};
+  llvm::SmallVector<Value> pending{value};
   while (!pending.empty()) {
     const Value next = pending.pop_back_val();
     if (auto argument = llvm::dyn_cast<BlockArgument>(next))
       cone.arguments.insert(argument);
     else if (Operation *op = next.getDefiningOp(); known.insert(op).second) {
       cone.body.push_back(op);
-      llvm::append_range(pending, op->getOperands());
+      llvm::append_range(pending, readValues(op));
     }
   }
   llvm::sort(cone.body, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

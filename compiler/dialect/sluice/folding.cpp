@@ -1,5 +1,7 @@
 #include "compiler/dialect/sluice/folding.h"
 
+#include <deque>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +10,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
+#include "compiler/dialect/sluice/cone.h"
+#include "compiler/dialect/sluice/interpret.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/support/fold_limits.h"
@@ -90,9 +94,7 @@ private:
   }
 
   bool isConstant(Operation *op) const {
-    if (llvm::isa<ConstantOp>(op))
-      return true;
-    return llvm::isa<ReferenceInterface>(op) && isMemoryEffectFree(op) &&
+    return isComputable(op) &&
            llvm::all_of(readValues(op), [&](Value value) { return constants.contains(value); });
   }
 
@@ -145,38 +147,22 @@ Problems foldingProblems(FunctionOpInterface function) {
   return FoldCounter().run(function.getFunctionBody().front());
 }
 
+std::optional<reference::Tensors> constantResults(Operation *op) {
+  const Cone cone = coneOf(op->getResult(0));
+  if (!cone.arguments.empty() || !llvm::all_of(cone.body, isComputable))
+    return std::nullopt;
+  std::deque<reference::Tensor> computed; // stay where they are
+  Values values;
+  for (Operation *before : llvm::drop_end(cone.body))
+    for (auto [value, tensor] : llvm::zip_equal(before->getResults(), resultsOf(before, values)))
+      values[value] = &computed.emplace_back(std::move(tensor));
+  return resultsOf(op, values);
+}
+
 std::optional<reference::Tensor> constantValue(Value value) {
-  llvm::DenseMap<Operation *, reference::Tensors> known;
-  llvm::SmallVector<Operation *> pending{value.getDefiningOp()};
-  while (!pending.empty()) {
-    Operation *op = pending.back();
-    auto computed = llvm::dyn_cast_if_present<ReferenceInterface>(op);
-    if (!op || (!llvm::isa<ConstantOp>(op) && (!computed || !isMemoryEffectFree(op))))
-      return std::nullopt;
-    if (known.contains(op)) {
-      pending.pop_back();
-      continue;
-    }
-    if (auto constant = llvm::dyn_cast<ConstantOp>(op)) {
-      known[op].push_back(toTensor(constant.getValue()));
-      continue;
-    }
-    const size_t before = pending.size();
-    const llvm::SmallVector<Value> values = readValues(op);
-    for (const Value operand : values)
-      if (!operand.getDefiningOp() || !known.contains(operand.getDefiningOp()))
-        pending.push_back(operand.getDefiningOp());
-    if (pending.size() != before)
-      continue; // operands first
-    llvm::SmallVector<const reference::Tensor *> operands;
-    for (const Value operand : values)
-      operands.push_back(
-          &known[operand.getDefiningOp()][llvm::cast<OpResult>(operand).getResultNumber()]);
-    reference::Tensors results = computed.evaluate(operands);
-    known[op] = std::move(results);
-    pending.pop_back();
-  }
-  return std::move(known[value.getDefiningOp()][llvm::cast<OpResult>(value).getResultNumber()]);
+  const auto result = llvm::dyn_cast<OpResult>(value);
+  auto all = result ? constantResults(result.getOwner()) : std::nullopt;
+  return all ? std::optional(std::move((*all)[result.getResultNumber()])) : std::nullopt;
 }
 
 } // namespace sluice::ir

@@ -18,7 +18,10 @@ Problems foldingProblems(mlir::FunctionOpInterface function);
 /// constants takes, without the loops inside it.
 uint64_t foldingWork(mlir::Operation *op);
 
-/// What a value is, if constants alone make it.
+/// Returns the results of an operation that depends on constants alone; nothing for others.
+std::optional<reference::Tensors> constantResults(mlir::Operation *op);
+
+/// Returns the elements of a value that depends on constants alone; nothing for others.
 std::optional<reference::Tensor> constantValue(mlir::Value value);
 
 } // namespace sluice::ir

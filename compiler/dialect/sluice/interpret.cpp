@@ -2,28 +2,29 @@
 
 #include <deque>
 
+#include "compiler/dialect/sluice/evaluate.h"
 #include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 
 namespace sluice::ir {
 
-using reference::Tensor;
-using reference::Tensors;
+bool isComputable(Operation *op) {
+  return llvm::isa<ReferenceInterface, ConstantOp>(op) && isMemoryEffectFree(op);
+}
+
+Tensors resultsOf(Operation *op, const Values &values) {
+  if (auto constant = llvm::dyn_cast<ConstantOp>(op))
+    return one(toTensor(constant.getValue()));
+  const auto operands =
+      llvm::map_to_vector(readValues(op), [&](Value value) { return values.at(value); });
+  return llvm::cast<ReferenceInterface>(op).evaluate(operands);
+}
 
 Tensors interpret(Block &block, Values values, llvm::function_ref<void(Tensor &)> made) {
   std::deque<Tensor> computed; // stay where they are
   for (Operation &op : block.without_terminator()) {
-    Tensors results;
-    if (auto constant = llvm::dyn_cast<ConstantOp>(op)) {
-      results.push_back(toTensor(constant.getValue()));
-    } else {
-      llvm::SmallVector<const Tensor *> operands;
-      for (Value operand : readValues(&op))
-        operands.push_back(values.at(operand));
-      results = llvm::cast<ReferenceInterface>(op).evaluate(operands);
-    }
-    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), resultsOf(&op, values))) {
       values[value] = &computed.emplace_back(std::move(tensor));
       if (made)
         made(computed.back());

@@ -11,6 +11,12 @@ namespace sluice::ir {
 /// The tensors that a block reads from around it, its arguments among them.
 using Values = llvm::DenseMap<mlir::Value, const reference::Tensor *>;
 
+/// Whether the results of an operation follow from the values that it reads.
+bool isComputable(mlir::Operation *op);
+
+/// Returns the results of such an operation in double precision.
+reference::Tensors resultsOf(mlir::Operation *op, const Values &values);
+
 /// What the block's terminator takes, every operation computed in double and not rounded.
 /// All operations are constants or have a reference, shapes match (verified IR). `made` may change
 /// what an operation of this block has made before others read it.

@@ -1,4 +1,5 @@
 // Verifier and syntax of loops.
+#include "compiler/dialect/sluice/interpret.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
@@ -93,7 +94,7 @@ LogicalResult LoopOp::verifyRegions() {
     return emitOpError("body takes ")
            << block.getArgumentTypes() << ", but the loop passes " << arguments;
   for (Operation &op : block.without_terminator())
-    if (!llvm::isa<ReferenceInterface, ConstantOp>(op) || !isMemoryEffectFree(&op))
+    if (!isComputable(&op))
       return emitOpError("'") << op.getName() << "' is not an operation on tensors";
   auto next = llvm::dyn_cast<NextOp>(block.getTerminator());
   if (!next)
