@@ -128,6 +128,17 @@ class Sluice_ByAxis<string infer, string function, list<string> lists> {
       "input, " # !interleave(lists, ", ")>];
 }
 
+/// A view of several operands along an axis. `infer` and `function` as in Sluice_ByAxis.
+class Sluice_Joining<string infer, string function> {
+  string shape = infer # "(shapesOf(getInputs()), static_cast<int64_t>(getAxis())";
+  string golden = function
+      # "({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()))";
+  dag arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
+  string assemblyFormat = "$inputs `axis` $axis attr-dict `:` functional-type(operands, results)";
+  list<OpBuilder> builders = [Sluice_Builder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis),
+      infer # "(shapesOf(inputs), axis", "inputs.front()", "inputs, axis">];
+}
+
 def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
     AllTypesMatch<["value", "result"]>]> {
   let summary = "tensor known at compile time";
@@ -341,20 +352,13 @@ def Sluice_RelayoutOp : Sluice_View<"relayout", ["layouts"], []> {
 }
 
 def Sluice_ConcatOp : Sluice_View<"concat", ["layouts", "layoutRefusal", "rewriteLayout"], ["layoutRule"],
-                                   ["canMergeAxes", "merged"]> {
+                                   ["canMergeAxes", "merged"]>,
+      Sluice_Joining<"inferConcat", "concat"> {
   let merges = 1;
-  let shape = "inferConcat(shapesOf(getInputs()), static_cast<int64_t>(getAxis())";
-  let golden = "concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()))";
   let refusal = Sluice_Refusal<"DD-CONCAT",
       "concatenated tensors have different data dimensions">.definition;
   let rule = Sluice_Rule<"DD-CONCAT", "concatenated tensors share one data dimension">.definition;
   let summary = "concatenates tensors along an axis";
-  let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
-  let assemblyFormat = [{
-    $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
-  }];
-  let builders = [Sluice_Builder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis),
-      "inferConcat(shapesOf(inputs), axis", "inputs.front()", "inputs, axis">];
   let hasFolder = 1;
 }
 
@@ -374,20 +378,13 @@ def Sluice_RepeatOp : Sluice_View<"repeat">,
   let keeps = 1;
 }
 
-def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
-  let shape = "inferInterleave(shapesOf(getInputs()), static_cast<int64_t>(getAxis())";
-  let golden = "interleave({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()))";
+def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]>,
+      Sluice_Joining<"inferInterleave", "interleave"> {
   let refusal = Sluice_Refusal<"DD-CONCAT",
       "interleaved tensors have different data dimensions">.definition;
   let rule = Sluice_Rule<"DD-CONCAT", "interleaved tensors share one data dimension">.definition;
   let summary = "interleaves tensors of one shape along an axis";
   let description = "With n operands, element i * n + k of the result along the axis is element i of operand k.";
-  let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
-  let assemblyFormat = [{
-    $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
-  }];
-  let builders = [Sluice_Builder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis),
-      "inferInterleave(shapesOf(inputs), axis", "inputs.front()", "inputs, axis">];
   let keeps = 1;
 }
 
