@@ -51,6 +51,13 @@ int64_t LineRows::rowOf(int64_t trip, int64_t row) const {
   return whole.place(addressing::rowMajorPosition(index, shape)).row;
 }
 
+std::vector<uint32_t> LineRows::rowsOf(int64_t trip) const {
+  std::vector<uint32_t> all;
+  for (int64_t row = 0; row < block.rows(); ++row)
+    all.push_back(static_cast<uint32_t>(rowOf(trip, row)));
+  return all;
+}
+
 std::optional<int64_t> LineRows::stepOf(const Part &part, llvm::ArrayRef<int64_t> places) const {
   const int64_t first = part.first, trips = part.trips;
   const auto at = [&](int64_t trip, int64_t row) {

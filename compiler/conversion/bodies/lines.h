@@ -34,6 +34,9 @@ public:
   /// Row of the tensor that holds row `row` of trip `trip`.
   [[nodiscard]] int64_t rowOf(int64_t trip, int64_t row) const;
 
+  /// Rows of the tensor that hold those of trip `trip`.
+  [[nodiscard]] std::vector<uint32_t> rowsOf(int64_t trip) const;
+
   /// How far each of the trips moves every row, whose place is `places[row of the tensor]`, or the
   /// row of the tensor if there are no places; nothing if they do not all move equally.
   [[nodiscard]] std::optional<int64_t> stepOf(const Part &part,

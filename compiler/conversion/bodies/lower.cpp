@@ -149,8 +149,7 @@ private:
 
   /// Level whose body makes a value, or reads it first.
   [[nodiscard]] unsigned levelOf(Value value) const {
-    const auto found = partition.levels.find(value.getDefiningOp());
-    return value.getDefiningOp() && found != partition.levels.end() ? found->second : 0;
+    return static_cast<unsigned>(std::max(0, partition.levelOf(value)));
   }
 
   struct Outline {
@@ -225,8 +224,8 @@ private:
       read.family = families.of(places.of);
       read.all = true;
       const LineRows where = families.rowsOf(value, lines);
-      for (uint32_t row = 0; row < where.rows(); ++row)
-        read.places.push_back(static_cast<uint32_t>(places.rows[where.rowOf(part.first, row)]));
+      for (const uint32_t row : where.rowsOf(part.first))
+        read.places.push_back(static_cast<uint32_t>(places.rows[row]));
       const auto step = where.stepOf(part, places.rows);
       if (!step)
         return nullptr;
@@ -237,17 +236,16 @@ private:
       read.family = families.of(rows.of);
       const LineRows where = families.rowsOf(rows.of, linesOf(rows.of, partition.cutOf(rows.of)));
       std::vector<uint32_t> placeOf(layoutOf(rows.of, geometry.lanes).rows());
+      uint32_t place = 0;
       for (int64_t trip = 0; trip < partition.tripsOf(rows.of); ++trip)
-        for (uint32_t row = 0; row < where.rows(); ++row)
-          placeOf[where.rowOf(trip, row)] = static_cast<uint32_t>(trip) * where.rows() + row;
+        for (const uint32_t row : where.rowsOf(trip))
+          placeOf[row] = place++;
       for (const int64_t row : rows.rows)
         read.places.push_back(placeOf[row]);
     } else if (!cut) {
       read.family = families.of(value);
       read.all = true;
-      read.places.resize(families.rowsOf(value, std::nullopt).rows());
-      for (uint32_t row = 0; row < read.places.size(); ++row)
-        read.places[row] = row;
+      read.places = families.rowsOf(value, std::nullopt).rowsOf(0);
     } else {
       read.family = families.of(value);
     }
@@ -327,9 +325,7 @@ private:
     if (named == info.values.end())
       return;
     const LineRows where = families.rowsOf(value, linesOf(value, partition.cutOf(value)));
-    rows::TensorRows rows{named->second.tensor, {}, 0};
-    for (uint32_t row = 0; row < where.rows(); ++row)
-      rows.first.push_back(static_cast<uint32_t>(where.rowOf(part.first, row)));
+    rows::TensorRows rows{named->second.tensor, where.rowsOf(part.first), 0};
     if (part.trips > 1 && where.rows() > 0)
       rows.step = static_cast<int32_t>(where.rowOf(part.first + 1, 0) - where.rowOf(part.first, 0));
     outline.info.values[made] = std::move(rows);
@@ -424,8 +420,8 @@ private:
   /// they do not move over them evenly.
   bool setPlaces(rows::Write &write, Value value, uint32_t base) const {
     const LineRows where = families.rowsOf(value, linesOf(value, partition.cutOf(value)));
-    for (uint32_t row = 0; row < where.rows(); ++row)
-      write.first.push_back(base + static_cast<uint32_t>(where.rowOf(part.first, row)));
+    for (const uint32_t row : where.rowsOf(part.first))
+      write.first.push_back(base + row);
     const auto step = where.stepOf(part);
     write.stride = static_cast<uint32_t>(step.value_or(0));
     return step.has_value();

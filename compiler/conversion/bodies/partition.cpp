@@ -10,6 +10,12 @@ using namespace mlir;
 
 namespace sluice::bodies {
 
+int Partition::levelOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  const auto found = op ? levels.find(op) : levels.end();
+  return found == levels.end() ? -1 : static_cast<int>(found->second);
+}
+
 int64_t Partition::tripsOf(Value value) const {
   const auto cut = cutOf(value);
   return cut ? ir::shapeOf(value)[cut->axis] / cut->block : 1;
@@ -268,13 +274,6 @@ private:
     return extent % most == 0 || (leftovers && extent >= 2 * most) ? most : 1;
   }
 
-  /// Of the operation that makes a value; -1 for arguments and constants.
-  int levelOf(Value value) const {
-    Operation *op = value.getDefiningOp();
-    const auto found = op ? partition.levels.find(op) : partition.levels.end();
-    return found == partition.levels.end() ? -1 : static_cast<int>(found->second);
-  }
-
   void setLevel(Operation *op) {
     const bool loop = partition.cutOf(op->getResult(0)).has_value();
     int level = loop ? 0 : 1;
@@ -283,7 +282,7 @@ private:
         continue;
       const auto made = partition.cutOf(operand);
       // Blocks are read as they are made, or all that was made before.
-      const int after = levelOf(operand) + (made && !need.cut ? 1 : 0);
+      const int after = partition.levelOf(operand) + (made && !need.cut ? 1 : 0);
       level = std::max(level, after);
     }
     if ((level % 2 == 0) != loop)

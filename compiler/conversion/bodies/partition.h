@@ -29,6 +29,8 @@ struct Partition {
     const auto found = cuts.find(value);
     return found == cuts.end() ? std::nullopt : std::optional(found->second);
   }
+  /// Of the operation that makes a value; -1 for arguments and constants.
+  [[nodiscard]] int levelOf(mlir::Value value) const;
   /// Of a value; 1 if it is made at once.
   [[nodiscard]] int64_t tripsOf(mlir::Value value) const;
   /// What an operation reads of its operands in one trip.
