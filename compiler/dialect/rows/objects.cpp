@@ -70,39 +70,26 @@ bool isShapeOf(llvm::ArrayRef<int64_t> shape, int64_t elements) {
   return elements == 1;
 }
 
-bool checkElements(mlir::Operation *op, mlir::ElementsAttr elements, llvm::ArrayRef<int64_t> shape,
-                   mlir::Type type) {
-  const auto wanted = mlir::RankedTensorType::get(shape, type);
-  if (llvm::isa<mlir::DenseElementsAttr>(elements) && elements.getType() == wanted)
-    return true;
-  op->emitOpError() << "has elements of " << elements.getType() << ", expected dense " << wanted;
-  return false;
-}
-
 mlir::LogicalResult InputOp::verify() { return verifyHostTensor(*this); }
 mlir::LogicalResult OutputOp::verify() { return verifyHostTensor(*this); }
 
 mlir::LogicalResult BlockOp::verify() {
   const int64_t lanes = lanesOf(*this);
-  return mlir::success(
-      checkElements(*this, getElements(), {lanes, lanes}, mlir::BFloat16Type::get(getContext())));
+  return verifyElements<mlir::BFloat16Type>(*this, getElements(), {lanes, lanes});
 }
 
 mlir::LogicalResult BiasOp::verify() {
-  return mlir::success(
-      checkElements(*this, getElements(), {lanesOf(*this)}, mlir::Float32Type::get(getContext())));
+  return verifyElements<mlir::Float32Type>(*this, getElements(), lanesOf(*this));
 }
 
 mlir::LogicalResult StateOp::verify() {
-  return mlir::success(
-      checkElements(*this, getInitial(), {lanesOf(*this)}, mlir::BFloat16Type::get(getContext())));
+  return verifyElements<mlir::BFloat16Type>(*this, getInitial(), lanesOf(*this));
 }
 
 mlir::LogicalResult TableOp::verify() {
   if (getHeader().size() != 4)
     return emitOpError() << "has a header of " << getHeader().size() << " words, expected 4";
-  return mlir::success(checkElements(*this, getEntries(), {isa::kTableEntries},
-                                     mlir::BFloat16Type::get(getContext())));
+  return verifyElements<mlir::BFloat16Type>(*this, getEntries(), {isa::kTableEntries});
 }
 
 mlir::LogicalResult FamilyOp::verify() {
@@ -111,11 +98,10 @@ mlir::LogicalResult FamilyOp::verify() {
                          << ", allowed: at least 1, and 1 to " << isa::kMostCount;
   if (getInputAttr() && getConstantAttr())
     return emitOpError("cannot be both an input and a constant");
+  if (!getConstantAttr())
+    return mlir::success();
   const auto total = static_cast<int64_t>(getTrips() * getRows());
-  if (getConstantAttr() && !checkElements(*this, *getConstant(), {total, lanesOf(*this)},
-                                          mlir::BFloat16Type::get(getContext())))
-    return mlir::failure();
-  return mlir::success();
+  return verifyElements<mlir::BFloat16Type>(*this, *getConstant(), {total, lanesOf(*this)});
 }
 
 mlir::LogicalResult FamilyOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {

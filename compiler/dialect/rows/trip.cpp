@@ -129,8 +129,7 @@ mlir::LogicalResult KeepOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
 }
 
 mlir::LogicalResult ConstantOp::verify() {
-  return mlir::success(
-      checkElements(*this, getLanes(), {lanesOf(*this)}, mlir::BFloat16Type::get(getContext())));
+  return verifyElements<mlir::BFloat16Type>(*this, getLanes(), lanesOf(*this));
 }
 
 mlir::LogicalResult LinearOp::verify() {

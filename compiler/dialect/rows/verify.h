@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/dialect/rows/dialect.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 namespace sluice::rows {
 
@@ -27,8 +28,15 @@ Object objectNamed(mlir::SymbolTableCollection &symbols, mlir::Operation *op,
 /// Whether extents are those of a tensor of so many elements.
 bool isShapeOf(llvm::ArrayRef<int64_t> shape, int64_t elements);
 
-/// Whether the elements are those of a tensor of this shape and type; else an error at `op`.
-bool checkElements(mlir::Operation *op, mlir::ElementsAttr elements, llvm::ArrayRef<int64_t> shape,
-                   mlir::Type type);
+/// Checks that elements are those of a tensor of this shape, of elements of type `Element`.
+template <typename Element>
+mlir::LogicalResult verifyElements(mlir::Operation *op, mlir::ElementsAttr elements,
+                                   llvm::ArrayRef<int64_t> shape) {
+  const auto wanted = mlir::RankedTensorType::get(shape, Element::get(op->getContext()));
+  if (llvm::isa<mlir::DenseElementsAttr>(elements) && elements.getType() == wanted)
+    return mlir::success();
+  return op->emitOpError() << "has elements of " << elements.getType() << ", expected dense "
+                           << wanted;
+}
 
 } // namespace sluice::rows
