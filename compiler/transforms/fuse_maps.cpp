@@ -56,8 +56,8 @@ public:
     if (!plan())
       return {};
     llvm::SmallVector<Location> locations;
-    for (MapOp inner : inlined)
-      locations.push_back(inner.getLoc());
+    for (Operation *inner : inlined)
+      locations.push_back(inner->getLoc());
     locations.push_back(map.getLoc());
     OpBuilder builder(map);
     auto body = [&](OpBuilder &b, Location, ValueRange arguments) {
@@ -71,23 +71,18 @@ public:
 private:
   /// Collects operands; true if the result differs from the map.
   bool plan() {
-    llvm::SmallVector<Value> direct;
-    for (Value operand : map.getInputs())
-      direct.push_back(operand);
     bool changed = false;
     size_t size = bodySize(map);
-    for (Value operand : direct) {
+    for (const Value operand : map.getInputs()) {
       auto inner = operand.getDefiningOp<MapOp>();
-      const bool known = inner && inlinedSet.contains(inner);
+      const bool known = inner && inlined.contains(inner);
       const bool fits = inner && (known || size + bodySize(inner) <= kLargestBody);
       const bool onlyHere = fits && llvm::all_of(operand.getUsers(), [&](Operation *user) {
                               return user == map.getOperation();
                             });
       if (onlyHere) {
-        changed |= inlinedSet.insert(inner).second;
+        changed |= inlined.insert(inner);
         size += known ? 0 : bodySize(inner);
-        if (!llvm::is_contained(inlined, inner))
-          inlined.push_back(inner);
         for (Value value : inner.getInputs())
           add(value, changed);
       } else {
@@ -100,7 +95,7 @@ private:
       scalars.erase(scalars.begin());
       changed = !inlined.empty() || scalars.size() > 0;
     }
-    changed |= inputs.size() < direct.size() && inlined.empty();
+    changed |= inputs.size() < map.getInputs().size() && inlined.empty();
     return changed;
   }
 
@@ -126,7 +121,7 @@ private:
   }
 
   Value scalarOf(OpBuilder &builder, Value operand, ValueRange arguments) {
-    if (auto inner = operand.getDefiningOp<MapOp>(); inner && inlinedSet.contains(inner)) {
+    if (auto inner = operand.getDefiningOp<MapOp>(); inner && inlined.contains(inner)) {
       Value &result = bodies[inner];
       if (!result)
         result = inlineBody(builder, inner, arguments);
@@ -139,8 +134,7 @@ private:
   }
 
   MapOp map;
-  llvm::SmallVector<MapOp> inlined;
-  llvm::SmallPtrSet<Operation *, 4> inlinedSet;
+  llvm::SmallSetVector<Operation *, 4> inlined;
   llvm::SetVector<Value> inputs;
   llvm::MapVector<Value, float> scalars;
   llvm::DenseMap<Operation *, Value> bodies;
@@ -148,13 +142,8 @@ private:
 
 struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
   void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
     // In program order a map's operands are fused before it is.
-    for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front())) {
-      auto map = llvm::dyn_cast<MapOp>(op);
-      if (!map)
-        continue;
+    for (MapOp map : llvm::make_early_inc_range(getOperation().getOps<MapOp>())) {
       MapOp fused = Fusion(map).build();
       if (!fused)
         continue;
@@ -173,8 +162,7 @@ struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
   LogicalResult canonicalize() {
     RewritePatternSet patterns(&getContext());
     MapOp::getCanonicalizationPatterns(patterns, &getContext());
-    const llvm::SmallVector<Operation *> maps(
-        getOperation().getFunctionBody().front().getOps<MapOp>());
+    const llvm::SmallVector<Operation *> maps(getOperation().getOps<MapOp>());
     KeepModelTensors names;
     GreedyRewriteConfig config;
     config.listener = &names;

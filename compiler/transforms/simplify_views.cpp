@@ -320,8 +320,6 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
   using SimplifyViewsBase::SimplifyViewsBase;
 
   void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
     RewritePatternSet patterns(&getContext());
     addViewPatterns(patterns);
     const FrozenRewritePatternSet chosen(std::move(patterns), without, only);

@@ -170,8 +170,6 @@ struct SplitChoices : impl::SplitChoicesBase<SplitChoices> {
   using SplitChoicesBase::SplitChoicesBase;
 
   void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
     if (splitAll<ReduceOp>() + splitAll<MapOp>() == 0)
       return;
     getOperation()->setAttr(kChoicesSplitAttr, UnitAttr::get(&getContext()));
@@ -182,7 +180,7 @@ struct SplitChoices : impl::SplitChoicesBase<SplitChoices> {
 private:
   template <typename Op> unsigned splitAll() {
     unsigned changed = 0;
-    for (Op op : llvm::to_vector(getOperation().getFunctionBody().front().getOps<Op>()))
+    for (Op op : llvm::to_vector(getOperation().getOps<Op>()))
       changed += split(op) ? 1 : 0;
     return changed;
   }
