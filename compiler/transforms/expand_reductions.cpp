@@ -14,9 +14,6 @@ namespace sluice::ir {
 
 namespace {
 
-/// Least rows of a part of a line.
-constexpr int64_t kLeastRows = 16;
-
 /// log(sum) + peak
 Value logPlus(LineWriter &write, Value sum, Value peak) {
   return write.map({sum, peak}, [](OpBuilder &b, Location where, ValueRange v) -> Value {
@@ -53,7 +50,7 @@ struct ExpandReductions : impl::ExpandReductionsBase<ExpandReductions> {
       if (op.getMonoid() != Monoid::LogSumExp)
         return;
       LineWriter write(op);
-      const int64_t parts = partsOfLine(op, lanes, cores, kLeastRows);
+      const int64_t parts = partsOfLine(op, lanes, cores);
       replaceByKept(op, parts > 1 ? logSumExp(write, op, parts) : logSumExp(write, op));
     });
   }

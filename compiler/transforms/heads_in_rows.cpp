@@ -5,7 +5,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "compiler/transforms/line_writer.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/addressing/addressing.h"
 
@@ -124,21 +124,12 @@ private:
     return withDim(builder.create<TransposeOp>(where, value, order), dim);
   }
 
-  /// What a map makes of another value.
-  Value mapped(Value value, Operation *map) {
-    Operation *copy = builder.clone(*map);
-    copy->setOperand(0, value);
-    copy->getResult(0).setType(typeOf(value));
-    forgetModelTensor(copy);
-    return copy->getResult(0);
-  }
-
   /// For each head all heads of its row.
   Value rowsOf(const HeadsOf &value) {
     Value rows = reshaped(value.whole, wide(value.apart, value.split), value.split.features());
     for (Operation *step : value.steps)
       rows = llvm::isa<MapOp>(step)
-                 ? mapped(rows, step)
+                 ? cloneWith(step, builder, rows, rows.getType())->getResult(0)
                  : transposed(rows, llvm::cast<TransposeOp>(step).getPermutation());
     Extents counts(typeOf(rows).getRank(), 1);
     counts[value.heads] = value.split.together;
@@ -159,15 +150,7 @@ private:
       for (int64_t lane = 0; lane < small[features]; ++lane)
         mask.values[heads < features ? head * small[features] + lane : lane * small[heads] + head] =
             lane / each == head % together ? 1 : 0;
-    const Value constant =
-        builder.create<ConstantOp>(where, toElements(mask, builder.getContext()));
-    const Value all = builder.create<BroadcastOp>(where, constant, shape);
-    auto map = builder.create<MapOp>(where, ValueRange{value, all},
-                                     [](OpBuilder &b, Location at, ValueRange in) -> Value {
-                                       return b.create<arith::MulFOp>(at, in[0], in[1]);
-                                     });
-    map.getResult().setType(typeOf(value));
-    return map;
+    return LineWriter(builder, where).product(value, builder.create<ConstantOp>(where, mask));
   }
 
   [[nodiscard]] std::optional<unsigned> loopOf(unsigned operand, unsigned axis) const {

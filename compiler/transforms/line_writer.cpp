@@ -10,8 +10,6 @@ using namespace mlir;
 
 namespace sluice::ir {
 
-LineWriter::LineWriter(Operation *before) : builder(before), where(before->getLoc()) {}
-
 Value LineWriter::reduce(Monoid monoid, Value x, llvm::ArrayRef<int64_t> axes) {
   return withDim(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true), dataDim(x));
 }
@@ -61,7 +59,8 @@ void replaceByKept(ReduceOp op, Value kept) {
   replaceOp(op, kept);
 }
 
-int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least) {
+int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores) {
+  constexpr int64_t kLeastRows = 16;
   const auto shape = shapeOf(op.getInput());
   const auto dim = dataDim(op.getInput());
   if (!dim || !llvm::is_contained(op.getAxes(), *dim) ||
@@ -69,7 +68,7 @@ int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least) {
     return 1;
   int64_t parts = 1;
   while (parts < cores && shape[*dim] % (2 * parts * lanes) == 0 &&
-         shape[*dim] / lanes >= 2 * parts * least)
+         shape[*dim] / lanes >= 2 * parts * kLeastRows)
     parts *= 2;
   return parts;
 }

@@ -11,7 +11,9 @@ public:
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 
   /// Writes before `before`, with its location.
-  explicit LineWriter(mlir::Operation *before);
+  explicit LineWriter(mlir::Operation *before)
+      : LineWriter(mlir::OpBuilder(before), before->getLoc()) {}
+  LineWriter(mlir::OpBuilder builder, mlir::Location where) : builder(builder), where(where) {}
 
   /// The result keeps the reduced axes.
   mlir::Value reduce(Monoid monoid, mlir::Value x, llvm::ArrayRef<int64_t> axes);
@@ -43,7 +45,7 @@ private:
 void replaceByKept(ReduceOp op, mlir::Value kept);
 
 /// How many equal parts a reduction along the lanes is divided into: as many as cores, a power of
-/// two, each of whole rows and of at least `least` rows. One if the reduction has several lines.
-int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores, int64_t least);
+/// two, each of whole rows and of at least 16 rows. One if the reduction has several lines.
+int64_t partsOfLine(ReduceOp op, int64_t lanes, int64_t cores);
 
 } // namespace sluice::ir

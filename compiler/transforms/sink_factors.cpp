@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
+#include "compiler/transforms/line_writer.h"
 #include "compiler/transforms/map_operands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -100,22 +101,15 @@ Value without(MapOp map, const Factor &factor) {
 void sink(Operation *product, unsigned operand, Value rest, Factor factor) {
   OpBuilder builder(product);
   const auto type = typeOf(product->getResult(0));
-  Operation *plain = builder.clone(*product);
-  plain->setOperand(operand, rest);
-  forgetModelTensor(plain);
-  auto broadcast = builder.create<BroadcastOp>(factor.broadcast.getLoc(),
-                                               factor.broadcast.getInput(), type.getShape());
-  broadcast.getResult().setType(type);
-  const bool divides = llvm::isa<arith::DivFOp>(factor.op);
-  auto scaled = builder.create<MapOp>(product->getLoc(),
-                                      ValueRange{plain->getResult(0), broadcast.getResult()},
-                                      [&](OpBuilder &b, Location where, ValueRange v) -> Value {
-                                        if (divides)
-                                          return b.create<arith::DivFOp>(where, v[0], v[1]);
-                                        return b.create<arith::MulFOp>(where, v[0], v[1]);
-                                      });
-  scaled.getResult().setType(type);
-  replaceOp(product, scaled.getResult());
+  llvm::SmallVector<Value> operands(product->getOperands());
+  operands[operand] = rest;
+  const Value plain = cloneWith(product, builder, operands, type)->getResult(0);
+  LineWriter write(product);
+  const Value by = factor.broadcast.getInput();
+  Value scaled =
+      llvm::isa<arith::DivFOp>(factor.op) ? write.quotient(plain, by) : write.product(plain, by);
+  scaled.setType(type);
+  replaceOp(product, scaled);
 }
 
 struct SinkFactors : impl::SinkFactorsBase<SinkFactors> {

@@ -19,9 +19,9 @@ namespace {
 
 using reference::Function;
 
-/// Least rows of a part, and least rows whose exponentials no longer wait for the end of the line.
-/// With fewer, the merge of the parts takes longer than the wait.
-constexpr int64_t kLeastRows = 16, kLeastAhead = 45;
+/// Least rows whose exponentials no longer wait for the end of the line. With fewer, the merge of
+/// the parts takes longer than the wait.
+constexpr int64_t kLeastAhead = 45;
 
 /// Returns the operation that computes the result of a map, if it computes this function.
 Operation *resultOf(MapOp map, Function function) {
@@ -114,7 +114,7 @@ struct SoftmaxInParts : impl::SoftmaxInPartsBase<SoftmaxInParts> {
     llvm::SmallVector<ReduceOp> sums;
     getOperation()->walk([&](ReduceOp op) { sums.push_back(op); });
     for (ReduceOp sum : sums) {
-      const int64_t parts = partsOfLine(sum, lanes, cores, kLeastRows);
+      const int64_t parts = partsOfLine(sum, lanes, cores);
       const int64_t rows = sum.getInput().getType().getNumElements() / lanes;
       const int64_t together = std::min<int64_t>(parts, cores);
       if (rows - rows / together < kLeastAhead)

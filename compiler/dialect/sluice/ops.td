@@ -146,6 +146,9 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Sluice_Tensor:$result);
   let assemblyFormat = "$value attr-dict";
+  let builders = [OpBuilder<(ins "const ::sluice::reference::Tensor &":$tensor), [{
+    build($_builder, $_state, ::mlir::ElementsAttr(toElements(tensor, $_builder.getContext())));
+  }]>];
   let hasFolder = 1;
   let hasVerifier = 1;
 }

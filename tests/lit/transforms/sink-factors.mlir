@@ -10,7 +10,7 @@
 // CHECK-NEXT: %[[T:.*]] = arith.mulf %[[A]], %[[C]]
 // CHECK-NEXT: sluice.yield %[[T]]
 // CHECK: %[[P:.*]] = sluice.matmul %[[M]], %{{.*}} -> tensor<1x4xbf16, #sluice.dim<1>>
-// CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[R]] : {{.*}} -> tensor<1x4xbf16, #sluice.dim<1>>
+// CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[R]] : {{.*}} -> tensor<1x4xbf16, #sluice<[1 4!]>>
 // CHECK-NEXT: %[[Y:.*]] = sluice.map (%[[V:.*]] = %[[P]], %[[F:.*]] = %[[B]])
 // CHECK-NEXT: arith.mulf %[[V]], %[[F]]
 // CHECK: return %[[Y]]
