@@ -139,7 +139,7 @@ Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned 
       }
   });
   const auto made = [&](const Tensor &tensor) -> Value {
-    return builder.create<ir::ConstantOp>(where, ir::toElements(tensor, builder.getContext()));
+    return builder.create<ir::ConstantOp>(where, tensor);
   };
   const auto broadcast = [&](Value from, llvm::ArrayRef<int64_t> to) -> Value {
     return ir::shapeOf(from) == to ? from : builder.create<ir::BroadcastOp>(where, from, to);

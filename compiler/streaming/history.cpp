@@ -2,24 +2,13 @@
 
 #include "compiler/dialect/sluice/selection.h"
 #include "compiler/reference/ops.h"
+#include "compiler/streaming/bands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace sluice::streaming {
-namespace {
-
-DenseElementsAttr splat(OpBuilder &builder, llvm::ArrayRef<int64_t> shape, double value) {
-  return DenseElementsAttr::get(RankedTensorType::get(shape, builder.getF32Type()),
-                                static_cast<float>(value));
-}
-
-Value filled(OpBuilder &builder, Location where, llvm::ArrayRef<int64_t> shape, double value) {
-  return builder.create<ir::ConstantOp>(where, splat(builder, shape, value));
-}
-
-} // namespace
 
 Value History::positions(Value stream, unsigned axis, int64_t first, int64_t count,
                          double outside) {
@@ -31,7 +20,8 @@ Value History::positions(Value stream, unsigned axis, int64_t first, int64_t cou
   shape[axis] = -first;
   auto state = builder.create<ir::StateOp>(
       where, RankedTensorType::get(shape, builder.getF32Type()),
-      outside == 0 ? ElementsAttr() : ElementsAttr(splat(builder, shape, outside)));
+      outside == 0 ? ElementsAttr()
+                   : ElementsAttr(ir::toElements(filled(shape, outside), builder.getContext())));
   const Value all =
       builder.create<ir::ConcatOp>(where, ValueRange{state.getResult(), stream}, axis);
   const Value last = ir::slicedAlong(builder, where, all, axis, now, -first);
@@ -40,7 +30,7 @@ Value History::positions(Value stream, unsigned axis, int64_t first, int64_t cou
 }
 
 Value History::begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind) {
-  const Value ones = filled(builder, builder.getUnknownLoc(), shape, 1);
+  const Value ones = builder.create<ir::ConstantOp>(builder.getUnknownLoc(), filled(shape, 1));
   return positions(ones, axis, -behind, shape[axis]);
 }
 
@@ -62,8 +52,8 @@ Value alongAxis(OpBuilder &builder, Location where, llvm::ArrayRef<int64_t> shap
   line.shape[axis] = shape[axis];
   for (int64_t i = 0; i < shape[axis]; ++i)
     line.values.push_back(static_cast<double>(element(i)));
-  const reference::Tensor all = reference::broadcast(line, {shape.begin(), shape.end()});
-  return builder.create<ir::ConstantOp>(where, ir::toElements(all, builder.getContext()));
+  return builder.create<ir::ConstantOp>(where,
+                                        reference::broadcast(line, {shape.begin(), shape.end()}));
 }
 
 Value number(OpBuilder &body, Location at, double value) {
@@ -137,10 +127,11 @@ Value History::ended(Value stream, const Sequence &sequence, int64_t length, dou
 }
 
 Value History::masked(Value stream, const Sequence &sequence, double outside) {
+  const Location where = stream.getLoc();
   const auto shape = ir::shapeOf(stream);
-  return borderOf(stream,
-                  ir::select(builder, stream.getLoc(), begun(shape, sequence.axis, sequence.behind),
-                             stream, filled(builder, stream.getLoc(), shape, outside)));
+  const Value test = begun(shape, sequence.axis, sequence.behind);
+  const Value border = builder.create<ir::ConstantOp>(where, filled(shape, outside));
+  return borderOf(stream, ir::select(builder, where, test, stream, border));
 }
 
 Value History::borderOf(Value stream, Value made) {

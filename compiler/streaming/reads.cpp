@@ -22,9 +22,8 @@ Value shortened(OpBuilder &builder, ir::ConstantOp constant, unsigned axis, int6
     return nullptr;
   reference::Shape shape = all.shape;
   shape[axis] = count;
-  return builder.create<ir::ConstantOp>(
-      constant.getLoc(),
-      ir::toElements(reference::broadcast(firstAlong(all, axis), shape), builder.getContext()));
+  return builder.create<ir::ConstantOp>(constant.getLoc(),
+                                        reference::broadcast(firstAlong(all, axis), shape));
 }
 
 } // namespace

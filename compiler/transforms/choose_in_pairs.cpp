@@ -86,8 +86,7 @@ private:
     const int64_t extent = shapeOf(value)[axis], pairs = extent / 2, rest = extent % 2;
     const reference::Tensor first = everyOtherMask(0, pairs + rest);
     reference::Tensor second = everyOtherMask(1, pairs);
-    const Value isSecond =
-        builder.create<ConstantOp>(op.getLoc(), toElements(second, op.getContext()));
+    const Value isSecond = builder.create<ConstantOp>(op.getLoc(), second);
     const Value odd = everyOther(1, pairs), even = everyOther(0, pairs);
     Value chosen = select(builder, op.getLoc(), isSecond, odd, even);
     const auto dim = dataDim(value);

@@ -29,8 +29,7 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
         continue;
       OpBuilder builder(&op);
       for (auto [result, tensor] : llvm::zip_equal(op.getResults(), *constantResults(&op)))
-        result.replaceAllUsesWith(
-            builder.create<ConstantOp>(op.getLoc(), toElements(tensor, &getContext())).getResult());
+        result.replaceAllUsesWith(builder.create<ConstantOp>(op.getLoc(), tensor).getResult());
       eraseUnread(&op);
     }
     // A result that has become a constant has no data dimension.

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "runtime/addressing/addressing.h"
 
 using namespace mlir;
 
@@ -79,17 +80,14 @@ void KnownChoices::add(Operation &op, llvm::ArrayRef<double> values,
 /// Numbers the rows by what all of their elements choose.
 void KnownChoices::numberRows(int64_t dim, int64_t lanes) {
   const auto shape = shapeOf(map().getResult());
-  const auto cells = NumberedRows::extents(shape, dim, lanes);
-  int64_t count = 1, inner = 1; // rows; elements between neighbours along the data dimension
-  for (auto [axis, extent] : llvm::enumerate(cells)) {
-    count *= extent;
-    inner *= static_cast<int64_t>(axis) > dim ? extent : 1;
-  }
+  const int64_t inner = addressing::rowMajorStrides(shape)[dim];
   std::map<Outcomes, unsigned> known;
-  for (int64_t row = 0; row < count; ++row) {
-    const int64_t place = row / inner % cells[dim] * lanes;
-    const int64_t first = (row / (inner * cells[dim]) * shape[dim] + place) * inner + row % inner;
-    const int64_t used = std::min(lanes, shape[dim] - place);
+  const auto cells = space::wholeOf(NumberedRows::extents(shape, dim, lanes));
+  space::forEachIndex(cells, [&](space::ExtentsRef row) {
+    space::Extents index(row);
+    index[dim] *= lanes;
+    const int64_t first = addressing::rowMajorPosition(index, shape);
+    const int64_t used = std::min(lanes, shape[dim] - index[dim]);
     Outcomes outcomes;
     for (const Choice &choice : choices) {
       const unsigned *elements = &choice.operand[first];
@@ -103,7 +101,7 @@ void KnownChoices::numberRows(int64_t dim, int64_t lanes) {
     if (added)
       outcomesOf.push_back(outcomes);
     rows.push_back(number->second);
-  }
+  });
 }
 
 /// The scalar that another one is in rows with these outcomes.
@@ -160,7 +158,7 @@ Value KnownChoices::move(OpBuilder &builder, unsigned number, const space::Regio
   if (variant.constant) {
     reference::Tensor tensor(reference::Shape(box.extents.begin(), box.extents.end()));
     std::fill(tensor.values.begin(), tensor.values.end(), *variant.constant);
-    return builder.create<ConstantOp>(map().getLoc(), toElements(tensor, builder.getContext()));
+    return builder.create<ConstantOp>(map().getLoc(), tensor);
   }
   const auto operand = llvm::cast<BlockArgument>(variant.result).getArgNumber();
   return sliced(builder, map().getLoc(), map().getInputs()[operand], space::Selection::all(box));

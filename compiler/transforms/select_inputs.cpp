@@ -132,9 +132,9 @@ private:
     unsigned next = index + 1;
     for (const RowBox &box : *boxes) {
       if (box.number == 0) {
-        const auto type = RankedTensorType::get(box.elements.extents, builder.getF32Type());
-        values.push_back(
-            builder.create<ConstantOp>(whole.getLoc(), DenseElementsAttr::get(type, 0.0F)));
+        const auto &extents = box.elements.extents;
+        values.push_back(builder.create<ConstantOp>(
+            whole.getLoc(), reference::Tensor({extents.begin(), extents.end()})));
         continue;
       }
       insert(index, next, dim, space::Selection::all(box.elements));

@@ -24,8 +24,7 @@ Value equalBlocks(OpBuilder &builder, ir::ConstantOp constant, const Cut &cut, c
       return nullptr;
     block = std::move(here);
   }
-  return builder.create<ir::ConstantOp>(constant.getLoc(),
-                                        ir::toElements(*block, builder.getContext()));
+  return builder.create<ir::ConstantOp>(constant.getLoc(), *block);
 }
 
 rows::Family constantFamily(ir::ConstantOp constant, const Cut &cut, int64_t dim, const Part &part,

@@ -35,9 +35,9 @@ bool dropUnread(MapOp map, PatternRewriter &rewriter) {
   if (unread.all()) {
     unread.reset(0);
     if (!map.getInputs().front().getDefiningOp<ConstantOp>()) {
-      const auto type = RankedTensorType::get(shapeOf(map.getResult()), rewriter.getF32Type());
-      const Value zeros =
-          rewriter.create<ConstantOp>(map.getLoc(), type, DenseElementsAttr::get(type, 0.0F));
+      const ExtentsRef shape = shapeOf(map.getResult());
+      const Value zeros = rewriter.create<ConstantOp>(
+          map.getLoc(), reference::Tensor({shape.begin(), shape.end()}));
       rewriter.modifyOpInPlace(map, [&] { map->setOperand(0, zeros); });
       changed = true;
     }
