@@ -38,10 +38,6 @@ bool mayLeaveOut(ir::IndexSpaceInterface op, const space::Loop &loop, double out
 } // namespace
 
 void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::ArrayRef<Read> reads) {
-  const auto no = [&](std::string why) {
-    refuse(op->getLoc(), std::move(why));
-    giveUp(*op);
-  };
   const Read &one = reads.front(), &other = reads.back();
   const auto axis = space.results.front().axisAlong(one.loop),
              others = space.results.front().axisAlong(other.loop);
@@ -50,15 +46,16 @@ void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::Arra
   };
   if (reads.size() != 2 || !axis || !others || !isPlain(one) || !isPlain(other) ||
       options.beyond != 0)
-    return no(
-        "the operation combines every position of one sequence with every position of another");
+    return reject(
+        op, "the operation combines every position of one sequence with every position of another");
   if (!mayBePaired(op, one.timing) || !mayBePaired(op, other.timing))
     return giveUp(*op);
   if (one.timing.sequence.every != other.timing.sequence.every)
     return refuseRates(op, one.timing.sequence.every, other.timing.sequence.every);
   if (one.timing.length != other.timing.length)
-    return no(fmt::format("the operation pairs sequences of different lengths, {} and {} positions",
-                          one.timing.length, other.timing.length));
+    return reject(
+        op, fmt::format("the operation pairs sequences of different lengths, {} and {} positions",
+                        one.timing.length, other.timing.length));
   const bool inOrder = *axis < *others;
   const Timing &first = inOrder ? one.timing : other.timing,
                &second = inOrder ? other.timing : one.timing;
@@ -80,10 +77,8 @@ bool Steps::mayBePaired(ir::IndexSpaceInterface op, const Timing &time) {
 }
 
 void Steps::refuseRates(ir::IndexSpaceInterface op, int64_t one, int64_t other) {
-  refuse(op->getLoc(),
-         fmt::format("the operands have different rates: a position every {} and every {}",
-                     counted(one, "step"), counted(other, "step")));
-  giveUp(*op);
+  reject(op, fmt::format("the operands have different rates: a position every {} and every {}",
+                         counted(one, "step"), counted(other, "step")));
 }
 
 std::optional<Steps::Pairing> Steps::loopsOf(ir::IndexSpaceInterface op, const IndexSpace &space,
@@ -129,10 +124,6 @@ int64_t Steps::behindOf(ir::IndexSpaceInterface op, const IndexSpace &space,
 }
 
 void Steps::pairs(ir::IndexSpaceInterface op) {
-  const auto no = [&](std::string why, std::vector<Fix> fixes = {}) {
-    refuse(op->getLoc(), std::move(why), std::move(fixes));
-    giveUp(*op);
-  };
   const IndexSpace space = op.indexSpace();
   Timing time;
   for (const Value operand : op->getOperands())
@@ -151,12 +142,13 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
   const auto loops = loopsOf(op, space, time);
   const auto axis = loops ? space.results.front().axisAlong(loops->along) : std::nullopt;
   if (!axis)
-    return no(kOtherPairs);
+    return reject(op, kOtherPairs);
   const auto other = space.results.front().axisAlong(loops->across);
   Pairing pairing = *loops;
   if (!time.band) {
     if (!other || space.loops[pairing.across].kind != LoopKind::Parallel)
-      return no(
+      return reject(
+          op,
           fmt::format("each position reads all {} positions; a mask must limit it to a window",
                       time.length),
           {fix(kMaskWindow)});
@@ -189,11 +181,11 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
       time.reader = op->getLoc();
   } else if (!other) {
     if (!mayLeaveOut(op, space.loops[pairing.across], time.outside))
-      return no(kUnknownOutside);
+      return reject(op, kUnknownOutside);
     time.sequence.axis = *axis;
   } else {
     if (!outsideOf(op, time))
-      return no(kUnknownOutside);
+      return reject(op, kUnknownOutside);
     time.sequence.axis = time.band->swapped ? *other : *axis;
     time.others = time.band->swapped ? *axis : *other;
   }

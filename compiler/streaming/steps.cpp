@@ -41,6 +41,11 @@ void Steps::giveUp(Operation &op) {
     timings[value] = Timing{Timing::Refused};
 }
 
+void Steps::reject(Operation *op, std::string message, std::vector<Fix> fixes) {
+  refuse(op->getLoc(), std::move(message), std::move(fixes));
+  giveUp(*op);
+}
+
 int64_t Steps::ahead(const Timing &timing) const {
   return timing.length + timing.sequence.behind -
          static_cast<int64_t>(llvm::divideCeil(total + options.beyond, timing.sequence.every));
@@ -129,9 +134,8 @@ void Steps::operation(Operation &op) {
     return loop(loopOp);
   if (spaced)
     return streamed(spaced);
-  refuse(op.getLoc(), pairsOf ? "the operation splits pairs of positions"
-                              : "a state keeps all positions of the sequence");
-  giveUp(op);
+  reject(&op, pairsOf ? "the operation splits pairs of positions"
+                      : "a state keeps all positions of the sequence");
 }
 
 void Steps::streamed(ir::IndexSpaceInterface op) {
@@ -139,10 +143,6 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   const IndexSpace space = op.indexSpace();
   llvm::SmallVector<Value> operands =
       llvm::map_to_vector(op->getOperands(), [&](Value value) { return now(value); });
-  const auto no = [&](std::string why, std::vector<Fix> fixes = {}) {
-    refuse(where, std::move(why), std::move(fixes));
-    giveUp(*op);
-  };
 
   std::vector<Read> reads;
   bool asOfNow = false;
@@ -168,7 +168,8 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     reads.push_back(*read);
   }
   if (asOfNow && !reads.empty())
-    return no("the operation combines single positions with a value that depends on all of them");
+    return reject(
+        op, "the operation combines single positions with a value that depends on all of them");
   if (reads.empty()) {
     if (llvm::is_contained(operands, nullptr))
       return giveUp(*op);
@@ -187,7 +188,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
       return refuseRates(op, every, read.timing.sequence.every * read.stride);
   const auto axis = space.results.front().axisAlong(along);
   if (!axis)
-    return no("one axis of the result mixes positions of the sequence with other elements");
+    return reject(op, "one axis of the result mixes positions of the sequence with other elements");
 
   // A slice of the last position.
   if (reads.size() == 1 && length == 1 && one.timing.length > 1 && one.first == one.last &&
@@ -202,10 +203,11 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     const StreamedInput &input = options.inputs.front();
     const int64_t together = std::lcm(steps, every);
     result.together = every;
-    return no(fmt::format("the operation writes a position every {}, but an inference takes {}",
-                          counted(every, "step"), counted(steps, "step")),
-              {fixByFlag(fmt::format("take {} per inference", counted(together, "step")),
-                         fmt::format("--stream {}={}:{}", input.name, input.axis, together))});
+    return reject(op,
+                  fmt::format("the operation writes a position every {}, but an inference takes {}",
+                              counted(every, "step"), counted(steps, "step")),
+                  {fixByFlag(fmt::format("take {} per inference", counted(together, "step")),
+                             fmt::format("--stream {}={}:{}", input.name, input.axis, together))});
   }
 
   Timing time{Timing::Stream, Sequence{*axis, every, 0}, length};

@@ -63,6 +63,8 @@ private:
   void refuse(mlir::Location where, std::string message, std::vector<Fix> fixes = {});
   /// Marks the results of an operation that cannot be streamed.
   void giveUp(mlir::Operation &op);
+  /// Does both for an operation.
+  void reject(mlir::Operation *op, std::string message, std::vector<Fix> fixes = {});
 
   /// Returns the number of positions in one inference.
   [[nodiscard]] int64_t perInference(const Sequence &sequence) const {
