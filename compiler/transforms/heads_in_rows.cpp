@@ -120,8 +120,7 @@ private:
     return withDim(builder.create<ReshapeOp>(where, value, shape), dim);
   }
   Value transposed(Value value, llvm::ArrayRef<int64_t> order) {
-    const auto dim = llvm::find(order, *dataDim(value)) - order.begin();
-    return withDim(builder.create<TransposeOp>(where, value, order), dim);
+    return LineWriter(builder, where).transpose(value, order);
   }
 
   /// For each head all heads of its row.

@@ -14,8 +14,16 @@ Value LineWriter::reduce(Monoid monoid, Value x, llvm::ArrayRef<int64_t> axes) {
   return withDim(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true), dataDim(x));
 }
 
-Value LineWriter::reshape(Value x, llvm::ArrayRef<int64_t> shape, int64_t dim) {
+Value LineWriter::reshape(Value x, llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim) {
   return shapeOf(x) == shape ? x : withDim(builder.create<ReshapeOp>(where, x, shape), dim);
+}
+
+Value LineWriter::transpose(Value x, llvm::ArrayRef<int64_t> order) {
+  if (llvm::is_sorted(order))
+    return x;
+  const auto dim = dataDim(x);
+  return withDim(builder.create<TransposeOp>(where, x, order),
+                 dim ? std::optional(llvm::find(order, *dim) - order.begin()) : std::nullopt);
 }
 
 Value LineWriter::broadcast(Value x, llvm::ArrayRef<int64_t> shape) {

@@ -18,7 +18,9 @@ public:
   /// The result keeps the reduced axes.
   mlir::Value reduce(Monoid monoid, mlir::Value x, llvm::ArrayRef<int64_t> axes);
   /// `dim` is the data dimension of the result. Returns `x` itself if it has the shape.
-  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, int64_t dim);
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim);
+  /// The data dimension moves with its axis. Returns `x` itself if the axes stay where they are.
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> order);
   /// Returns `x` itself if it has the shape.
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value map(mlir::ValueRange operands, Body body);

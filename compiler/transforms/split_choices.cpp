@@ -11,6 +11,7 @@
 #include "compiler/transforms/line_writer.h"
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/addressing/addressing.h"
@@ -45,7 +46,7 @@ bool mayBeSum(Value value) {
 class Pieces {
 public:
   Pieces(OpBuilder &builder, MapOp map, const KnownChoices &choices, int64_t dim)
-      : builder(builder), map(map), choices(choices), dim(dim) {}
+      : builder(builder), map(map), choices(choices), dim(dim), write(builder, map.getLoc()) {}
 
   /// Returns the value of each box. `boxes` are boxes of the map; their numbers are variants.
   llvm::SmallVector<Value> build(llvm::ArrayRef<RowBox> boxes) {
@@ -73,6 +74,7 @@ private:
   MapOp map;
   const KnownChoices &choices;
   int64_t dim;
+  LineWriter write;
 
   [[nodiscard]] bool readsSums(unsigned number) {
     return llvm::any_of(choices.variants()[number].operands,
@@ -134,35 +136,16 @@ private:
   }
 
   Value inLines(Value value) {
-    const std::optional<int64_t> own = dataDim(value);
-    const Extents order = lastOrder();
-    Extents moved;
-    for (const int64_t axis : order)
-      moved.push_back(shapeOf(value)[axis]);
-    const int64_t extent = moved.back(), rank = moved.size();
-    if (!llvm::is_sorted(order))
-      value = withDim(builder.create<TransposeOp>(map.getLoc(), value, order),
-                      own ? std::optional(rank - 1) : std::nullopt);
-    if (rank == 2)
-      return value;
-    return withDim(builder.create<ReshapeOp>(map.getLoc(), value,
-                                             llvm::ArrayRef{elementsOf(moved) / extent, extent}),
-                   own ? std::optional<int64_t>(1) : std::nullopt);
+    const auto dim = dataDim(value) ? std::optional<int64_t>(1) : std::nullopt;
+    value = write.transpose(value, lastOrder());
+    const auto shape = shapeOf(value);
+    return write.reshape(value, {elementsOf(shape.drop_back()), shape.back()}, dim);
   }
 
   Value fromLines(Value lines, llvm::ArrayRef<int64_t> sizes) {
     const Extents order = lastOrder();
-    Extents moved, back(order.size());
-    for (auto [place, axis] : llvm::enumerate(order)) {
-      moved.push_back(sizes[axis]);
-      back[axis] = static_cast<int64_t>(place);
-    }
-    const auto rank = static_cast<int64_t>(moved.size());
-    if (rank != 2)
-      lines = withDim(builder.create<ReshapeOp>(map.getLoc(), lines, moved), rank - 1);
-    if (llvm::is_sorted(order))
-      return lines;
-    return withDim(builder.create<TransposeOp>(map.getLoc(), lines, back), dim);
+    lines = write.reshape(lines, applyPermutation(sizes, order), map.getType().getRank() - 1);
+    return write.transpose(lines, invertPermutationVector(order));
   }
 };
 

@@ -2,6 +2,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -21,15 +22,12 @@ OpFoldResult MapOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  if (llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())))
+  if (isIdentityPermutation(getPermutation()))
     return sameAs(getInput(), getResult());
   auto inner = getInput().getDefiningOp<TransposeOp>();
   if (!inner)
     return {};
-  llvm::SmallVector<int64_t> composed;
-  for (int64_t axis : getPermutation())
-    composed.push_back(inner.getPermutation()[axis]);
-  setPermutation(composed);
+  setPermutation(applyPermutation(inner.getPermutation(), getPermutation()));
   getInputMutable().assign(inner.getInput());
   return getResult();
 }

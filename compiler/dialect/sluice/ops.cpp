@@ -6,6 +6,7 @@
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -119,10 +120,8 @@ void MapOp::print(OpAsmPrinter &printer) {
 }
 
 Value TransposeOp::undo(OpBuilder &builder, Value value) {
-  llvm::SmallVector<int64_t> inverse(getPermutation().size());
-  for (auto [to, from] : llvm::enumerate(getPermutation()))
-    inverse[from] = static_cast<int64_t>(to);
-  return builder.create<TransposeOp>(value.getLoc(), value, inverse);
+  return builder.create<TransposeOp>(value.getLoc(), value,
+                                     invertPermutationVector(getPermutation()));
 }
 
 LogicalResult StateOp::verify() {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -177,15 +178,10 @@ ShapeOr inferContract(ArrayRef<AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs, 
 }
 
 ShapeOr inferTranspose(ExtentsRef input, ExtentsRef permutation, std::string &why) {
-  Extents sorted(permutation);
-  llvm::sort(sorted);
-  if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, rank(input))))
+  if (rank(permutation) != rank(input) || !isPermutationVector(permutation))
     return refuse(why, "{0} is not a permutation of the axes of {1}", notation(permutation),
                   notation(input));
-  Extents result;
-  for (int64_t axis : permutation)
-    result.push_back(input[axis]);
-  return result;
+  return Extents(applyPermutation(input, permutation));
 }
 
 ShapeOr inferSlice(ExtentsRef input, ExtentsRef starts, ExtentsRef sizes, ExtentsRef steps,
