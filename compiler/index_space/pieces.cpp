@@ -211,10 +211,7 @@ Region mostRead(const Pieces &view, const Piece &piece, const Region &needed) {
 
 Region mostRead(const IndexSpace &space, unsigned operand, const Region &needed) {
   const Projection &from = space.operands[operand], &to = space.results.front();
-  Extents extents;
-  for (const Loop &loop : space.loops)
-    extents.push_back(loop.extent);
-  Piece piece = pieceOf(extents, from, to);
+  Piece piece = pieceOf(space.extents(), from, to);
   // The elements of a region are loops of their own.
   const auto addRegion = [&](const Projection &side, Extents Piece::Loop::*moved) {
     for (auto [axis, extent] : llvm::enumerate(side.region)) {

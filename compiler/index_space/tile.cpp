@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "compiler/index_space/points.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -27,10 +28,7 @@ public:
   /// Nothing if the piece does not write to each of `tiles` tiles, or if the tiles are not equally
   /// far apart in the operand.
   std::optional<TiledPiece> evenly(int64_t tiles) {
-    int64_t last = tile.to[cut.axis];
-    for (const Piece::Loop &loop : tile.loops)
-      last += loop.to[cut.axis] * (loop.extent - 1);
-    if (!isEven || last >= cut.block)
+    if (!isEven || rangeOf(tile, true, cut.axis).second >= cut.block)
       return std::nullopt;
     llvm::sort(between, [](const Between &a, const Between &b) { return a.tiles < b.tiles; });
     int64_t covered = 1;

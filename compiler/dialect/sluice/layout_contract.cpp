@@ -138,10 +138,10 @@ private:
             (!lhsInner && !rhsInner) || (lhsInner && rhsInner && lhsLoop != rhsLoop))
           continue;
         if (vectors)
-          add(lhs, rhs, lastOf(c.lhs.size() == 1 ? Loop::Right : Loop::Left), "DD-MM-DYN-2",
+          add(lhs, rhs, lastOf({c.lhs.size() == 1 ? Loop::Right : Loop::Left}), "DD-MM-DYN-2",
               "matrix times vector", lhsLoop);
         else if (lhsInner && rhsInner) {
-          add(lhs, rhs, rightmost(), "DD-MM-DYN-4",
+          add(lhs, rhs, lastOf({Loop::Left, Loop::Right, Loop::Inner}), "DD-MM-DYN-4",
               "both data dimensions are contracted: the result takes its rightmost axis", lhsLoop);
           addSwapped(lhs, rhs, lhsLoop);
         } else
@@ -152,17 +152,10 @@ private:
     }
   }
 
-  /// Last loop of a kind in the result, -1 if there is none.
-  int64_t lastOf(Loop kind) const {
+  /// Last loop of these kinds in the result, -1 if there is none.
+  int64_t lastOf(std::initializer_list<Loop> kinds) const {
     for (int64_t loop : llvm::reverse(c.full))
-      if (c.kinds[loop] == kind)
-        return loop;
-    return -1;
-  }
-
-  int64_t rightmost() const {
-    for (int64_t loop : llvm::reverse(c.full))
-      if (c.kinds[loop] != Loop::Batch)
+      if (llvm::is_contained(kinds, c.kinds[loop]))
         return loop;
     return -1;
   }
