@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/layout/changed_copy.h"
 #include "compiler/layout/rewrite.h"
 #include "llvm/ADT/DenseSet.h"
@@ -239,10 +239,7 @@ private:
     if (pin.name.empty()) {
       const auto shape = ir::carriedShape(pin.value);
       const auto repin = [&](ChangedCopy &copy) {
-        const auto type = ir::typeOf(pin.value);
-        copy.mapping.lookup(pin.value).setType(
-            RankedTensorType::get(type.getShape(), type.getElementType(),
-                                  ir::DimAttr::get(type.getContext(), axis, shape)));
+        ir::withDim(copy.mapping.lookup(pin.value), axis);
         return true;
       };
       return offer(llvm::formatv("pin the tensor to {0} in its type", ir::notation(shape, axis)),
@@ -306,10 +303,8 @@ private:
     change(conflict.blamed(), llvm::formatv(text, index, quoted(operand)),
            detached(blamed, blamed.relation, index), [&](ChangedCopy &copy) {
              const unsigned number = copy.function.getNumArguments();
-             const auto type = ir::typeOf(operand);
-             copy.function.insertArgument(
-                 number, RankedTensorType::get(type.getShape(), type.getElementType()), {},
-                 UnknownLoc::get(type.getContext()));
+             const auto type = ir::withShape(ir::typeOf(operand), ir::shapeOf(operand));
+             copy.function.insertArgument(number, type, {}, UnknownLoc::get(type.getContext()));
              copy.at(blamed.op)->setOperand(index, copy.function.getArgument(number));
              return true;
            });

@@ -15,16 +15,14 @@ Value History::positions(Value stream, unsigned axis, int64_t first, int64_t cou
   const Location where = stream.getLoc();
   if (first >= 0)
     return ir::slicedAlong(builder, where, stream, axis, first, count);
-  llvm::SmallVector<int64_t> shape(ir::shapeOf(stream));
-  const int64_t now = shape[axis];
-  shape[axis] = -first;
-  auto state = builder.create<ir::StateOp>(
-      where, RankedTensorType::get(shape, builder.getF32Type()),
-      outside == 0 ? ElementsAttr()
-                   : ElementsAttr(ir::toElements(filled(shape, outside), builder.getContext())));
+  const auto type = ir::withExtent(ir::typeOf(stream), axis, -first);
+  ElementsAttr initial;
+  if (outside != 0)
+    initial = ir::toElements(filled(type.getShape(), outside), builder.getContext());
+  auto state = builder.create<ir::StateOp>(where, type, initial);
   const Value all =
       builder.create<ir::ConcatOp>(where, ValueRange{state.getResult(), stream}, axis);
-  const Value last = ir::slicedAlong(builder, where, all, axis, now, -first);
+  const Value last = ir::slicedAlong(builder, where, all, axis, ir::shapeOf(stream)[axis], -first);
   builder.create<ir::KeepOp>(where, last.getType(), last, state);
   return ir::slicedAlong(builder, where, all, axis, 0, count);
 }

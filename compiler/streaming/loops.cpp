@@ -121,11 +121,8 @@ void Steps::loop(ir::LoopOp op) {
     }
   sequences.append(begun);
   llvm::SmallVector<Type> types(op.getResultTypes());
-  for (auto [i, stack] : llvm::enumerate(op.stacks())) {
-    llvm::SmallVector<int64_t> shape(llvm::cast<RankedTensorType>(types[carried + i]).getShape());
-    shape[stack.axis] = count;
-    types[carried + i] = RankedTensorType::get(shape, builder.getF32Type());
-  }
+  for (auto [i, stack] : llvm::enumerate(op.stacks()))
+    types[carried + i] = ir::withExtent(ir::typeOf(op.getResult(carried + i)), stack.axis, count);
   auto made =
       builder.create<ir::LoopOp>(op.getLoc(), types, static_cast<uint64_t>(count), begin, sequences,
                                  axes, reversed, op.getStackAxes(), op.getStackReversed());

@@ -1,6 +1,7 @@
 // Inputs and outputs of a network that takes steps, and the option that names them.
 #include <fmt/format.h>
 
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/streaming/steps.h"
 #include "compiler/support/suggestion.h"
 #include "llvm/ADT/STLExtras.h"
@@ -66,10 +67,8 @@ bool Steps::takeInputs() {
     const Timing time = timing(argument);
     if (time.kind != Timing::Stream)
       continue;
-    llvm::SmallVector<int64_t> shape(ir::shapeOf(argument));
-    shape[time.sequence.axis] = steps;
-    function.insertArgument(index + 1, RankedTensorType::get(shape, builder.getF32Type()),
-                            function.getArgAttrDict(index), argument.getLoc());
+    const auto type = ir::withExtent(ir::typeOf(argument), time.sequence.axis, steps);
+    function.insertArgument(index + 1, type, function.getArgAttrDict(index), argument.getLoc());
     result.replaced[argument] = function.getArgument(index + 1);
   }
   return true;

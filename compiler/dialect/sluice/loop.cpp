@@ -1,6 +1,6 @@
 // Verifier and syntax of loops.
 #include "compiler/dialect/sluice/interpret.h"
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/selection.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "mlir/IR/Builders.h"
@@ -16,11 +16,6 @@ using reference::LoopAxis;
 llvm::SmallVector<LoopAxis> loopAxes(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<bool> reversed) {
   return llvm::map_to_vector(llvm::zip_equal(axes, reversed),
                              [](auto one) { return LoopAxis{std::get<0>(one), std::get<1>(one)}; });
-}
-
-/// The tensor of other extents, without a data dimension.
-RankedTensorType withShape(Type type, ExtentsRef shape) {
-  return RankedTensorType::get(shape, llvm::cast<RankedTensorType>(type).getElementType());
 }
 
 /// What a loop says of its axes.
@@ -71,7 +66,7 @@ LogicalResult LoopOp::verify() {
                         getNumResults() - carried)))
     return failure();
   for (auto [i, value] : llvm::enumerate(getInitial()))
-    if (withShape(value.getType(), shapeOf(value)) != getResult(i).getType())
+    if (withShape(typeOf(value), shapeOf(value)) != getResult(i).getType())
       return emitOpError("result ") << i << " is " << getResult(i).getType()
                                     << ", but the initial value is " << value.getType();
   std::string why;
@@ -88,8 +83,8 @@ LogicalResult LoopOp::verifyRegions() {
   std::string why;
   for (auto [sequence, slice] : llvm::zip_equal(getSequences(), slices()))
     arguments.push_back(
-        withShape(sequence.getType(), *inferElement(shapeOf(sequence), slice.axis,
-                                                    static_cast<int64_t>(getTrips()), why)));
+        withShape(typeOf(sequence), *inferElement(shapeOf(sequence), slice.axis,
+                                                  static_cast<int64_t>(getTrips()), why)));
   if (block.getArgumentTypes() != TypeRange(arguments))
     return emitOpError("body takes ")
            << block.getArgumentTypes() << ", but the loop passes " << arguments;
@@ -112,7 +107,7 @@ LogicalResult LoopOp::verifyRegions() {
                          why);
     if (failed(shape))
       return emitOpError(why);
-    if (withShape(value.getType(), *shape) != result)
+    if (withShape(typeOf(value), *shape) != result)
       return next.emitOpError("value ")
              << i << " is " << value.getType() << ", but the "
              << (i < carried ? "carried value is " : "stack is ") << result;
@@ -137,9 +132,10 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
     const llvm::SMLoc where = parser.getCurrentLocation();
     if (parser.parseColonType(type) || parser.resolveOperand(operand, type, values))
       return failure();
-    if (!llvm::isa<RankedTensorType>(type))
+    const auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+    if (!tensor)
       return parser.emitError(where, "a loop carries and slices tensors, not ") << type;
-    arguments.back().type = withShape(type, llvm::cast<RankedTensorType>(type).getShape());
+    arguments.back().type = withShape(tensor, tensor.getShape());
     return success();
   };
   const auto carry = [&] { return binding(initial, [] { return success(); }); };
@@ -148,14 +144,14 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
     if (binding(sequences,
                 [&] { return failure(parser.parseKeyword("axis") || parseAxis(parser, slices)); }))
       return failure();
-    llvm::SmallVector<int64_t> shape(
-        llvm::cast<RankedTensorType>(arguments.back().type).getShape());
+    const auto whole = llvm::cast<RankedTensorType>(arguments.back().type);
+    llvm::SmallVector<int64_t> shape(whole.getShape());
     const int64_t axis = slices.axes.back();
     if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
       return parser.emitError(where, "axis ")
              << axis << " is outside a tensor of rank " << shape.size();
     shape.erase(shape.begin() + axis);
-    arguments.back().type = withShape(arguments.back().type, shape);
+    arguments.back().type = withShape(whole, shape);
     return success();
   };
   const auto stack = [&] { return parseAxis(parser, stacks); };

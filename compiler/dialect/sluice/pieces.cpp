@@ -119,11 +119,9 @@ Pieces WindowOp::pieces() {
     positions.from[axis] = getStrides()[i];
     elements.from[axis] = getDilations()[i];
     piece.from[axis] = getStarts()[i];
-    const int64_t last = getStarts()[i] + (positions.extent - 1) * getStrides()[i] +
-                         (elements.extent - 1) * getDilations()[i];
-    if (getStarts()[i] < 0 || last >= shapeOf(getInput())[axis])
-      view.outside = getValue().convertToDouble();
   }
+  if (space::leaves(view, piece))
+    view.outside = getValue().convertToDouble();
   return view;
 }
 

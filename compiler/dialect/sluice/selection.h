@@ -8,7 +8,7 @@ namespace sluice::ir {
 /// Returns the type with another shape and the same element type. `dim` is its data dimension;
 /// without `dim` it has none.
 mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape,
-                                 std::optional<int64_t> dim);
+                                 std::optional<int64_t> dim = std::nullopt);
 
 /// Returns the type with another extent along an axis and the same data dimension.
 mlir::RankedTensorType withExtent(mlir::RankedTensorType type, int64_t axis, int64_t extent);
