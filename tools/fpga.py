@@ -15,7 +15,7 @@ bitstreams where it fits the part.
 --sizes    synthesises only: cells as the synthesis counts them, and the estimate of the longest path
 --output   folder for the bitstreams (build/fpga)
 --nextpnr  a nextpnr-ecp5 of the system instead of the one from PyPI: two to three times as fast, other clocks
---minutes  how long one placement may take (120)
+--minutes  how long placing a design may take, and how long routing it (120)
 --json     writes the figures to a file
 --store    writes the figures to hw/fpga_figures.json
 --check    compares with hw/fpga_figures.json: a clock that is more than a tenth lower, a number of cells
@@ -212,12 +212,16 @@ class Unit:
     def place(self, part, seed, args, bitstream=None):
         """Places and routes; returns {"mhz", "cells", "path"} of one seed."""
         command = [args.nextpnr or tool("nextpnr-ecp5"), "--" + part["device"], "--package", part["package"], "--speed",
-                   str(part["grade"]), "--json", self.placed, "--report", f"report{seed}.json", "--seed", str(seed),
-                   "--freq", "150", "--timing-allow-fail", "--lpf-allow-unconstrained", "-q"]
+                   str(part["grade"]), "--seed", str(seed), "--freq", "150", "--timing-allow-fail",
+                   "--lpf-allow-unconstrained", "-q"]
+        route = ["--json", self.placed, "--report", f"report{seed}.json"]
         if self.is_machine():
-            # The other router does not come to an end on a whole machine.
-            command += ["--router", "router2", "--textcfg", f"config{seed}.txt"]
-        run(command, self.folder, f"place{seed}.log", args.minutes)
+            placed = f"placed{seed}.json"
+            run([*command, "--json", self.placed, "--no-route", "--write", placed], self.folder, f"place{seed}.log", args.minutes)
+            prepare_netlist.set_router(os.path.join(self.folder, placed))
+            route = ["--json", placed, "--no-pack", "--no-place", "--no-tmdriv", "--router", "router2", "--textcfg",
+                     f"config{seed}.txt", "--report", f"report{seed}.json"]
+        run([*command, *route], self.folder, f"route{seed}.log", args.minutes)
         with open(os.path.join(self.folder, f"report{seed}.json"), encoding="utf-8") as file:
             report = json.load(file)
         cells = {ours: report["utilization"].get(theirs, {"used": 0})["used"] for theirs, ours in CELLS.items()}

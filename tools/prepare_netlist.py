@@ -104,6 +104,21 @@ def keep_free(cells, rows, columns):
     return len(places)
 
 
+# With these, nextpnr's second router comes to an end on a whole machine. From round to round it prices a wire that is in use
+# higher; as fast as it does by default, wires give way to each other without end. A string of the digits 0 and 1 alone ends
+# in a space, or it is a number of bits.
+ROUTER = {"router": "router2", "router2/bbMargin/x": "10 ", "router2/bbMargin/y": "10 ", "router2/currCongWeightMult": "0.5"}
+
+
+def set_router(path):
+    """Sets the parameters of the second router in a placed netlist; they are no options of the command."""
+    with open(path, encoding="utf-8") as file:
+        netlist = json.load(file)
+    netlist["modules"]["top"]["settings"] |= ROUTER
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(netlist, file)
+
+
 def prepare(source, target, top, rows, columns):
     """Reads a netlist from one file and writes it, prepared, to another; returns how many sites are kept free."""
     with open(source, encoding="utf-8") as file:
