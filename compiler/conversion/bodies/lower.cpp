@@ -42,7 +42,7 @@ public:
     program.parameters = info.parameters;
   }
 
-  std::optional<rows::Program> run() {
+  std::optional<rows::Program> run(llvm::function_ref<bool(const rows::Program &)> mayFit) {
     addInputs();
     addOutputs();
     if (rowsAtHost(program.inputs) > kMostRows || rowsAtHost(program.outputs) > kMostRows)
@@ -67,12 +67,14 @@ public:
             return std::nullopt;
       }
     }
-    for (const rows::Body &body : program.bodies)
-      program.macs += body.trip.macs * body.trips;
     // What is returned but not computed has no body that could send it.
-    for (const bool done : sent)
-      if (!done)
+    if (!llvm::all_of(sent, [](bool done) { return done; }) || !mayFit(program))
+      return std::nullopt;
+    for (auto &&[outline, body] : llvm::zip_equal(outlines, program.bodies)) {
+      if (!lowerTrip(outline, body))
         return std::nullopt;
+      program.macs += body.trip.macs * body.trips;
+    }
     return std::move(program);
   }
 
@@ -91,6 +93,15 @@ private:
   Families families;
   ViewPlaces views;
   std::vector<bool> sent; ///< by output
+
+  /// What a trip of a body computes.
+  struct Outline {
+    func::FuncOp function;
+    std::vector<rows::Read> reads;
+    rows::ModelInfo info;
+    std::map<Seen, Value> seen;
+  };
+  std::vector<Outline> outlines; ///< by body
 
   /// Host rows that an address can name.
   static constexpr uint64_t kMostRows = uint64_t{isa::kMostDst} + 1;
@@ -152,21 +163,12 @@ private:
     return static_cast<unsigned>(std::max(0, partition.levelOf(value)));
   }
 
-  struct Outline {
-    func::FuncOp function;
-    std::vector<rows::Read> reads;
-    rows::ModelInfo info;
-    std::map<Seen, Value> seen;
-  };
-
   Value addArgument(Outline &outline, RankedTensorType type, const std::string &name,
                     rows::Read read) {
     format::HostTensor tensor;
     tensor.name = name;
     tensor.shape = {type.getShape().begin(), type.getShape().end()};
     outline.info.inputs.push_back(std::move(tensor));
-    outline.info.lanes.push_back(
-        families.lanesOf(read.family, rows::hostLanes(rows::takesLanes(function))));
     outline.reads.push_back(std::move(read));
     return outline.function.getBody().front().addArgument(type, function.getLoc());
   }
@@ -387,22 +389,31 @@ private:
     if (!folds.empty())
       if (const auto many = tooManySums(sums, part.trips, folds.front(), geometry))
         return problems.push_back(*many), false;
-    std::vector<rows::TensorLanes> lanes;
-    rows::LoweringOptions trip = options;
-    trip.lanes = &lanes;
-    trip.clearsUnread = rows::takesLanes(function);
-    // The function as a whole has the problems too.
-    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, trip);
-    if (!graph || !canFold(*graph, writes))
-      return false;
-    for (const auto &[write, one] : llvm::zip_equal(writes, lanes))
-      families.addLanes(write, one);
     rows::Body body;
     body.trips = static_cast<uint32_t>(part.trips);
-    body.trip = std::move(*graph);
     body.reads = std::move(outline.reads);
     body.writes = std::move(writes);
     program.bodies.push_back(std::move(body));
+    outlines.push_back(std::move(outline));
+    return true;
+  }
+
+  /// Bodies before it have their trips.
+  bool lowerTrip(Outline &outline, rows::Body &body) {
+    const bool takesLanes = rows::takesLanes(function);
+    for (const rows::Read &read : body.reads)
+      outline.info.lanes.push_back(families.lanesOf(read.family, rows::hostLanes(takesLanes)));
+    std::vector<rows::TensorLanes> lanes;
+    rows::LoweringOptions trip = options;
+    trip.lanes = &lanes;
+    trip.clearsUnread = takesLanes;
+    // The function as a whole has the problems too.
+    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, trip);
+    if (!graph || !canFold(*graph, body.writes))
+      return false;
+    for (const auto &[write, one] : llvm::zip_equal(body.writes, lanes))
+      families.addLanes(write, one);
+    body.trip = std::move(*graph);
     return true;
   }
 
@@ -491,9 +502,11 @@ private:
 
 Outcome<rows::Program> lowerToBodies(func::FuncOp function, const Partition &partition,
                                      const format::Geometry &geometry, const rows::ModelInfo &info,
-                                     const rows::LoweringOptions &options) {
+                                     const rows::LoweringOptions &options,
+                                     llvm::function_ref<bool(const rows::Program &)> mayFit) {
   Outcome<rows::Program> made;
-  made.value = BodyLowering(function, partition, geometry, info, options, made.problems).run();
+  made.value =
+      BodyLowering(function, partition, geometry, info, options, made.problems).run(mayFit);
   return made;
 }
 

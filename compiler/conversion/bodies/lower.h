@@ -2,6 +2,8 @@
 // body, whose trip is lowered like a function of its own.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/program.h"
@@ -9,10 +11,13 @@
 
 namespace sluice::bodies {
 
-/// `options`: of the lowering of each trip. Nothing if a trip cannot be computed by the machine;
-/// E0414 if that is so for a reason that the function as a whole does not have.
+/// `options`: of the lowering of each trip. `mayFit` is asked about the program when all families,
+/// reads and writes are known, but no trip yet. Nothing if it says no, or if a trip cannot be
+/// computed by the machine; E0414 if that is so for a reason that the function as a whole does not
+/// have.
 Outcome<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
                                      const format::Geometry &geometry, const rows::ModelInfo &info,
-                                     const rows::LoweringOptions &options);
+                                     const rows::LoweringOptions &options,
+                                     llvm::function_ref<bool(const rows::Program &)> mayFit);
 
 } // namespace sluice::bodies

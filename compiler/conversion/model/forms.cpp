@@ -12,6 +12,7 @@
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/loops/loop_plan.h"
+#include "compiler/conversion/loops/ring_bound.h"
 #include "compiler/conversion/plan/order/planned.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
@@ -45,6 +46,17 @@ uint64_t productsOf(const rows::Program &program) {
   for (const rows::Body &body : program.bodies)
     for (const rows::Row &row : body.trip.rows)
       total += body.trips * std::max<uint64_t>(row.terms.size(), row.a.size());
+  return total;
+}
+
+/// Block products of a function without zeros in its weights.
+uint64_t productsOf(func::FuncOp function, uint32_t lanes) {
+  uint64_t total = 0;
+  function.walk([&](ir::IndexSpaceInterface op) {
+    const space::IndexSpace space = op.indexSpace();
+    if (space.work == space::Work::Product)
+      total += static_cast<uint64_t>(space.whole().size()) / lanes / lanes;
+  });
   return total;
 }
 
@@ -112,7 +124,10 @@ public:
     rows::TreesSeen inTrips;
     const Outcome<rows::Program> loops =
         asLoops(main, {.notes = &loopNotes, .differences = &differences, .treesSeen = &inTrips});
-    const uint64_t products = loops ? productsOf(*loops) : 0;
+    const uint64_t products = loops ? productsOf(*loops)
+                              : areFor<LacksMemory>(loops.problems)
+                                  ? productsOf(main, geometry.lanes)
+                                  : 0;
     Problems inRows; // of no interest where loops can do it
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
@@ -166,11 +181,16 @@ private:
   ModuleOp module;
   const format::Geometry &geometry;
   const rows::ModelInfo &model;
-  rows::ValueNumbers numbers; ///< of a quantised network
+  static constexpr size_t kNamed = 3; ///< nodes in a problem
+  rows::ValueNumbers numbers;         ///< of a quantised network
   Problems problems;
   Problems lacking; ///< of the graph that comes closest to fitting, of those that cannot fit
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
+
+  static std::string nameOf(const NodeRef &node) {
+    return plan::nodeName({node.index, node.name, node.op});
+  }
 
   /// The problem of a model whose weights have no room whatever its form.
   Problems lackingWeights() {
@@ -182,11 +202,9 @@ private:
           return lacks(weightsOf(mainOf(*sunk)));
         }))
       return {};
-    constexpr size_t kNamed = 3;
-    std::vector<plan::NodeUse> largest;
+    std::vector<plan::User> largest;
     for (const auto &[node, blocks] : llvm::ArrayRef(bound.products).take_front(kNamed))
-      largest.push_back(
-          {{node.index, node.name, node.op}, static_cast<uint64_t>(std::ceil(blocks))});
+      largest.push_back({nameOf(node), static_cast<uint64_t>(std::ceil(blocks))});
     return {plan::leastProblem(geometry, {"weight blocks", "its weights", bound.blocks,
                                           uint64_t{geometry.cores} * geometry.weightBlocks,
                                           std::move(largest)})};
@@ -204,12 +222,11 @@ private:
     if (!bound || !llvm::all_of(withLateFactors(),
                                 [&](const auto &sunk) { return lacks(mainOf(*sunk)).has_value(); }))
       return {};
-    return {plan::leastProblem(
-        geometry, {"preload rows",
-                   "its sums",
-                   bound->rows,
-                   available,
-                   {{{bound->node.index, bound->node.name, bound->node.op}, bound->rows}}})};
+    return {plan::leastProblem(geometry, {"preload rows",
+                                          "its sums",
+                                          bound->rows,
+                                          available,
+                                          {{nameOf(bound->node), bound->rows}}})};
   }
 
   /// What is known of the numbers of a quantised network.
@@ -247,23 +264,41 @@ private:
         bound.rows <= geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows)
       return {};
     return {plan::leastProblem(
-        geometry,
-        plan::rowsTogether(geometry, bound.rows,
-                           {{{bound.node.index, bound.node.name, bound.node.op}, bound.rows}}))};
+        geometry, plan::rowsTogether(geometry, bound.rows, {{nameOf(bound.node), bound.rows}}))};
   }
 
-  /// The function as loops over positions, if it has any.
-  Outcome<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options) const {
+  /// The function as loops over positions, if it has any. Trips are not lowered if their rings
+  /// certainly lack memory.
+  Outcome<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options) {
     const auto partition = bodies::findPartition(main);
     if (!partition || keepsState())
       return {};
-    auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options);
+    Problems lacks;
+    auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options,
+                                      [&](const rows::Program &outlines) {
+                                        lacks = lackingRings(outlines);
+                                        return lacks.empty();
+                                      });
+    if (!lacks.empty()) {
+      keepCloser(lacks, lacking);
+      return lacks;
+    }
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     // Bodies that instructions cannot express are no form of the model; the plain one remains.
     if (!loops || !loops::isPlannable(*made))
       made.value.reset();
     return made;
+  }
+
+  /// The problem of loops whose rings have no room whatever their groups and runs.
+  [[nodiscard]] Problems lackingRings(const rows::Program &outlines) const {
+    const loops::RingBound bound = loops::ringBound(outlines);
+    if (bound.rows <= geometry.inboxRows)
+      return {};
+    return {plan::leastProblem(
+        geometry, {"inbox rows", "its tensors", bound.rows, geometry.inboxRows,
+                   llvm::ArrayRef(bound.largest).take_front(kNamed).vec(), "an inbox"})};
   }
 
   /// With trees of other shapes, of those things of a shape that matter.
@@ -288,7 +323,7 @@ private:
     });
   }
 
-  Trees loopsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
+  Trees loopsInTrees(func::FuncOp main, const rows::TreesSeen &seen) {
     return inTrees(seen,
                    [&](const rows::TreeShape &shape) { return asLoops(main, {.trees = shape}); });
   }

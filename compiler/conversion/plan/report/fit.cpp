@@ -108,10 +108,10 @@ public:
     if (const std::vector<uint32_t> &nodes = graph.rows[row].nodes; !nodes.empty())
       ++byNode[nodes.front()];
   }
-  [[nodiscard]] std::vector<NodeUse> largest() const {
-    std::vector<NodeUse> uses;
+  [[nodiscard]] std::vector<User> largest() const {
+    std::vector<User> uses;
     for (const auto &[amount, node] : largestOf(byNode))
-      uses.push_back({graph.nodes[node], amount});
+      uses.push_back({nodeName(graph.nodes[node]), amount});
     return uses;
   }
 
@@ -121,7 +121,7 @@ private:
 };
 
 /// The nodes with the most weight blocks that no node before them has.
-std::vector<NodeUse> largestWeights(const Graph &graph, const Work &work) {
+std::vector<User> largestWeights(const Graph &graph, const Work &work) {
   NodeCount count(graph);
   std::vector<bool> seen(graph.blocks.size());
   for (const std::vector<RowId> &stage : work.stages)
@@ -179,18 +179,16 @@ Problem leastProblem(const format::Geometry &geometry, const LeastUse &use) {
       use.users, use.needed, use.memory, use.needed - use.available, use.available, use.place);
   if (!use.note.empty())
     problem.notes.push_back(use.note);
-  for (const NodeUse &one : use.largest)
-    problem.notes.push_back(
-        use.note.empty()
-            ? fmt::format("{} needs at least {} {}", nodeName(one.node), one.used,
-                          one.used == 1 ? singular(use.memory) : use.memory)
-            : fmt::format("{} computes {} of these rows", nodeName(one.node), one.used));
+  for (const User &one : use.largest)
+    problem.notes.push_back(use.note.empty()
+                                ? fmt::format("{} needs at least {} {}", one.name, one.used,
+                                              one.used == 1 ? singular(use.memory) : use.memory)
+                                : fmt::format("{} computes {} of these rows", one.name, one.used));
   problem.fixes.push_back({std::string(kind.advice), std::nullopt, false, std::nullopt});
   return problem;
 }
 
-LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows,
-                      std::vector<NodeUse> largest) {
+LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows, std::vector<User> largest) {
   const uint64_t local = uint64_t{geometry.cores} * geometry.localRows;
   return {"inbox rows",
           "its tensors",

@@ -28,9 +28,9 @@ std::string excessText(const std::vector<MemoryUse> &use);
 using LargestUsers =
     std::function<std::vector<std::string>(const std::string &memory, uint32_t core)>;
 
-/// A node, and how much of a memory it uses at least.
-struct NodeUse {
-  format::SourceNode node;
+/// A node or a tensor, and how much of a memory it uses at least.
+struct User {
+  std::string name; ///< "node 3 'conv1' (Conv)", or "'relu1_out'"
   uint64_t used = 0;
 };
 
@@ -39,15 +39,14 @@ struct LeastUse {
   std::string memory;     ///< "weight blocks"
   std::string_view users; ///< "its weights"
   uint64_t needed = 0, available = 0;
-  std::vector<NodeUse> largest = {};    ///< nodes that use most, largest first
+  std::vector<User> largest = {};       ///< that use most, largest first
   std::string_view place = "all cores"; ///< with `available`
   std::string note = {};                ///< not empty: which rows the nodes in `largest` compute
 };
 
 /// Returns the inbox rows that rows stored at once need beyond the local rows of all cores. There
 /// are more of them than of local rows.
-LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows,
-                      std::vector<NodeUse> largest);
+LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows, std::vector<User> largest);
 
 /// The problem of a model that needs more of a memory than there is.
 Problem leastProblem(const format::Geometry &geometry, const LeastUse &use);
