@@ -109,6 +109,8 @@ public:
 
   /// The sequence a few steps at a time, as many as fit.
   bool inSteps() {
+    if (fewestAreFar())
+      return false;
     int64_t least = std::numeric_limits<int64_t>::max(); // of those that were tried
     for (int64_t most = mostTogether(options.effort); most > 0;) {
       CompileOptions inSteps = options;
@@ -136,14 +138,36 @@ private:
     Compilation other = compileChoices(how, imported, nullptr);
     const Way way{other.compiles(), other.is<Lacks>(),
                   other.result.steps ? other.result.steps->together : 0};
-    const bool closer =
-        other.is<Lacks>() && best.is<Lacks>() && lackOf(other.problems) < lackOf(best.problems);
-    if (closer)
-      for (Problem &problem : other.problems)
-        problem.notes.insert(problem.notes.begin(), nameOf(how, other.result));
-    if (way.compiles || closer)
+    if (way.compiles)
       best = std::move(other);
+    else
+      keepCloser(how, std::move(other));
     return way;
+  }
+
+  void keepCloser(const CompileOptions &how, Compilation other) {
+    if (!other.is<Lacks>() || !best.is<Lacks>() || lackOf(other.problems) >= lackOf(best.problems))
+      return;
+    for (Problem &problem : other.problems)
+      problem.notes.insert(problem.notes.begin(), nameOf(how, other.result));
+    best = std::move(other);
+  }
+
+  /// So many times too much memory is far from fitting: no search finds a plan with so much less.
+  static constexpr double kFar = 1.5;
+
+  /// Whether the fewest steps that can be taken together are far from fitting, as the first way is.
+  bool fewestAreFar() {
+    if (lackOf(best.problems) < kFar)
+      return false;
+    CompileOptions fewest = options;
+    fewest.stepsTogether = 1;
+    fewest.effort = Effort::Fast;
+    Compilation other = compileChoices(fewest, imported, nullptr);
+    const bool far = other.is<Lacks>() && lackOf(other.problems) >= kFar;
+    if (far)
+      keepCloser(fewest, std::move(other));
+    return far;
   }
 
   /// What makes it another way than the first.
