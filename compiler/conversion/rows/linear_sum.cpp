@@ -9,11 +9,7 @@
 
 namespace sluice::rows {
 
-void LinearSum::add(uint32_t lane, const Element &element, double weight, double nominal) {
-  if (element.row == kNoRow) {
-    bias[lane] += weight * element.offset;
-    return;
-  }
+LinearSum::Source &LinearSum::sourceOf(const Element &element, double nominal) {
   if (last >= sources.size() || sources[last].row != element.row) {
     const auto [known, added] = places.try_emplace(element.row, sources.size());
     last = known->second;
@@ -24,13 +20,45 @@ void LinearSum::add(uint32_t lane, const Element &element, double weight, double
   source.reads[element.lane] = true;
   if (element.scale != 0)
     source.nominal[element.lane] = nominal / element.scale;
-  const double scaled = weight * element.scale, offset = weight * element.offset;
-  if (source.cells.empty() && scaled == 0 && offset == 0)
+  return source;
+}
+
+void LinearSum::add(uint32_t lane, const Element &element, double weight, double nominal) {
+  if (element.row == kNoRow) {
+    bias[lane] += weight * element.offset;
     return;
-  source.cells.resize(static_cast<size_t>(lanes) * lanes);
+  }
+  Source &source = sourceOf(element, nominal);
+  const double scaled = weight * element.scale, offset = weight * element.offset;
+  if (source.cells.empty()) {
+    if (scaled == 0 && offset == 0)
+      return;
+    source.cells.resize(static_cast<size_t>(lanes) * lanes);
+  }
   Cell &cell = source.cells[static_cast<size_t>(lane) * lanes + element.lane];
   cell.weight += scaled;
   cell.offset += offset;
+}
+
+void LinearSum::add(const Element &element, const std::vector<double> &weights, double nominal) {
+  if (element.row == kNoRow) {
+    for (size_t lane = 0; lane < weights.size(); ++lane)
+      bias[lane] += weights[lane] * element.offset;
+    return;
+  }
+  Source &source = sourceOf(element, nominal);
+  if (source.cells.empty()) {
+    if (std::ranges::all_of(weights, [&](double weight) {
+          return weight * element.scale == 0 && weight * element.offset == 0;
+        }))
+      return;
+    source.cells.resize(static_cast<size_t>(lanes) * lanes);
+  }
+  for (size_t lane = 0; lane < weights.size(); ++lane) {
+    Cell &cell = source.cells[lane * lanes + element.lane];
+    cell.weight += weights[lane] * element.scale;
+    cell.offset += weights[lane] * element.offset;
+  }
 }
 
 void LinearSum::scale(uint32_t lane, double factor) {
@@ -58,20 +86,21 @@ LinearSum::Rounded LinearSum::round() {
     // Most blocks of windows and of steps between grids are nearly all zeros.
     const bool skipsZeros = std::ranges::all_of(source.nominal, isFinite);
     std::vector<uint16_t> block(source.cells.size());
-    for (size_t i = 0; i < block.size(); ++i) {
-      const Cell &cell = source.cells[i];
-      if (skipsZeros && cell.isPositiveZero())
-        continue;
-      result.products += cell.weight != 0 ? 1 : 0;
-      block[i] = roundToBf16(cell.weight);
-      const double rounded = bf16ToDouble(block[i]);
-      result.finite &= std::isfinite(rounded);
-      correction[i / lanes] += (cell.weight - rounded) * source.nominal[i % lanes];
-      // w (x - m) has its zero at m only if the same w multiplies both.
-      if (cell.offset != 0)
-        result.ofOffsets[i / lanes] +=
-            cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
-    }
+    for (size_t lane = 0, i = 0; lane < lanes; ++lane)
+      for (size_t from = 0; from < lanes; ++from, ++i) {
+        const Cell &cell = source.cells[i];
+        if (skipsZeros && cell.isPositiveZero())
+          continue;
+        result.products += cell.weight != 0 ? 1 : 0;
+        block[i] = roundToBf16(cell.weight);
+        const double rounded = bf16ToDouble(block[i]);
+        result.finite &= std::isfinite(rounded);
+        correction[lane] += (cell.weight - rounded) * source.nominal[from];
+        // w (x - m) has its zero at m only if the same w multiplies both.
+        if (cell.offset != 0)
+          result.ofOffsets[lane] +=
+              cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
+      }
     const WeightBlock weights(std::move(block));
     if (weights.isZero())
       continue;

@@ -236,15 +236,21 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
           elements.push_back(x.element(base.x + features[first + j].x + sum.x));
       LinearSum::Rounded row = known.sumOf(elements, first, [&] {
         LinearSum sum(lowering.graph);
-        for (size_t j = 0; j < count; ++j) {
-          const Trip &f = features[first + j];
-          const auto lane = static_cast<uint32_t>(j);
-          for (size_t k = 0; k < sums.size(); ++k)
-            sum.add(lane, elements[(shared ? 0 : j * sums.size()) + k],
-                    w.values[base.w + f.w + sums[k].w], means[k]);
-          if (!after.scale.empty())
-            sum.scale(lane, after.scale[base.out + f.out]);
+        const auto weight = [&](size_t j, size_t k) {
+          return w.values[base.w + features[first + j].w + sums[k].w];
+        };
+        std::vector<double> weights(count);
+        for (size_t k = 0; shared && k < sums.size(); ++k) {
+          for (size_t j = 0; j < count; ++j)
+            weights[j] = weight(j, k);
+          sum.add(elements[k], weights, means[k]);
         }
+        for (size_t j = 0; !shared && j < count; ++j)
+          for (size_t k = 0; k < sums.size(); ++k)
+            sum.add(static_cast<uint32_t>(j), elements[j * sums.size() + k], weight(j, k),
+                    means[k]);
+        for (size_t j = 0; !after.scale.empty() && j < count; ++j)
+          sum.scale(static_cast<uint32_t>(j), after.scale[base.out + features[first + j].out]);
         return sum.round();
       });
       lowering.macs += row.products;
