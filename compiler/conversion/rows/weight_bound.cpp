@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include "compiler/conversion/rows/certain_reads.h"
@@ -147,6 +148,18 @@ private:
   };
   Count bySigns, byRatios;
 
+  /// Elements in one row: the lane of each, and its index in Position::sums.
+  using Group = std::vector<std::pair<int64_t, size_t>>;
+
+  /// What of a product decides about its lines, but for the weights.
+  struct Known {
+    std::vector<int64_t> features, sums;
+    std::vector<Group> groups;
+    bool areScaledAlike = false;
+    bool operator==(const Known &) const = default;
+  };
+  llvm::DenseMap<const float *, std::vector<Known>> looked; ///< that was looked at, by weights
+
   /// Nothing if the operation is no product with constant weights, or if its weights may be
   /// rows, or each index of a batch may have its own.
   std::optional<Position> positionOf(Operation &op) {
@@ -192,10 +205,6 @@ private:
       position.sums.push_back(sum.w);
       position.read.push_back(first + sum.x);
     }
-    const auto count = static_cast<int64_t>(position.features.size() * position.sums.size());
-    if (count > left)
-      return std::nullopt;
-    left -= count;
     return position;
   }
 
@@ -212,16 +221,24 @@ private:
         });
       if (groups == last)
         continue;
-      addLines(position, groups, signs.emplace_back(), ratios.emplace_back());
+      Lines &ofSigns = signs.emplace_back(), &ofRatios = ratios.emplace_back();
+      Known known{position.features, position.sums, groups, ways.areScaledAlike};
       last = std::move(groups);
+      // Steps of a recurrence have their weights in common; such a product adds no line.
+      std::vector<Known> &before = looked[position.weights.data()];
+      if (llvm::is_contained(before, known))
+        continue;
+      const auto count = static_cast<int64_t>(position.features.size() * position.sums.size());
+      if (count > left)
+        return;
+      left -= count;
+      addLines(position, last, ofSigns, ofRatios);
+      before.push_back(std::move(known));
     }
     bySigns.add(signs, node);
     if (ways.areScaledAlike)
       byRatios.add(ratios, node);
   }
-
-  /// Elements in one row: the lane of each, and its index in Position::sums.
-  using Group = std::vector<std::pair<int64_t, size_t>>;
 
   [[nodiscard]] std::vector<Group> groupsOf(const ReadPlaces &places) const {
     std::vector<std::tuple<int64_t, int64_t, size_t>> all; // row, lane, index
