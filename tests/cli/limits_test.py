@@ -129,6 +129,27 @@ class Memories(Refusal):
                               [models.constant("W0", models.values(16, 3, 3, 3)), models.constant("W1", models.values(16, 16, 3, 3))]),
                              flags=["--fit-seconds", "0"])
 
+    def test_rows_of_windows(self):
+        """Counted before anything is lowered."""
+        nodes, constants, value = [], [], "x"
+        for i, inputs in enumerate((3, 32, 32)):
+            constants.append(models.constant(f"W{i}", models.values(32, inputs, 3, 3)))
+            nodes += [helper.make_node("Conv", [value, f"W{i}"], [f"c{i}"], name=f"conv{i}", pads=[1] * 4),
+                      helper.make_node("Relu", [f"c{i}"], [f"a{i}"])]
+            value = f"a{i}"
+        nodes[-1].output[0] = "y"
+        self.compile_refused(TOO_BIG, """
+            error[E0402]: the model does not fit c2b8: its tensors need at least 3584 inbox rows, 2560 more than the 1024 of an inbox
+              --> m.onnx
+             note: 'x' needs at least 1536 inbox rows
+             note: 'a0' needs at least 1024 inbox rows
+             note: 'a1' needs at least 1024 inbox rows
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "inbox_rows": 4096 or more instead of 1024 in a target file
+             help: use a target with more inbox rows or more lanes
+            """, models.model(nodes, [models.tensor("x", 1, 3, 64, 64)], [models.tensor("y", 1, 32, 64, 64)], constants),
+                             flags=["--fit-seconds", "0"])
+
     def test_local_rows(self):
         self.too_small("local_rows", 2, """
             error[E0403]: the model does not fit small: core 0 needs 3 local rows, 1 more than its 2

@@ -2,9 +2,11 @@
 """Netlists that are prepared for placement compute what they computed before: random netlists of LUTs, registers and
 carry cells, evaluated by an evaluator of their own over random inputs; and the copies are as many as are needed."""
 import copy
+import json
 import pathlib
 import random
 import sys
+import tempfile
 import unittest
 from collections import Counter
 
@@ -133,6 +135,16 @@ class Prepare(unittest.TestCase):
     def test_parts_are_equal(self):
         self.assertEqual([len(part) for part in prepare_netlist.parts(list(range(49)), 24)], [16, 16, 17])
         self.assertEqual(prepare_netlist.parts([], 24), [])
+
+    def test_router(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "placed.json"
+            path.write_text(json.dumps({"modules": {"top": {"settings": {"router": "router1", "place": "1"}, "cells": {}}}}))
+            prepare_netlist.set_router(path)
+            top = json.loads(path.read_text())["modules"]["top"]
+        self.assertEqual(top, {"cells": {}, "settings": {
+            "place": "1", "router": "router2", "router2/bbMargin/x": "10 ", "router2/bbMargin/y": "10 ",
+            "router2/currCongWeightMult": "0.5"}})
 
     def test_free_rows(self):
         cells = {}
