@@ -130,20 +130,21 @@ void findLate(const Graph &graph, Work &work) {
         readers[operand].push_back(row);
         isComposed[row] = true;
       });
-  const auto isLastBesideLonger = [&](RowId reader) {
-    bool longer = false;
-    forEachOperand(graph, work, reader, [&](RowId operand, bool byMatrix) {
-      longer |= !byMatrix && isComposed[operand];
-    });
-    return longer && readers[reader].empty();
-  };
+  std::vector<bool> isLastBesideLonger(graph.rows.size());
+  for (RowId row = 0; row < graph.rows.size(); ++row)
+    if (isComposed[row] && readers[row].empty())
+      forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+        if (!byMatrix && isComposed[operand])
+          isLastBesideLonger[row] = true;
+      });
   for (RowId row = 0; row < graph.rows.size(); ++row) {
     const Row &what = graph.rows[row];
     bool readsState = false;
     forEachState(graph, row, [&](uint32_t) { readsState = true; });
-    work.rows[row].late = what.kind == RowKind::Linear && !what.wide && !readsState &&
-                          !isComposed[row] && !readers[row].empty() &&
-                          std::ranges::all_of(readers[row], isLastBesideLonger);
+    work.rows[row].late =
+        what.kind == RowKind::Linear && !what.wide && !readsState && !isComposed[row] &&
+        !readers[row].empty() &&
+        std::ranges::all_of(readers[row], [&](RowId reader) { return isLastBesideLonger[reader]; });
   }
 }
 
