@@ -145,18 +145,29 @@ private:
     return way;
   }
 
+  /// Whether what lacks memory was found before anything was planned: a plan may lack more.
+  static bool isBound(const Problems &problems) {
+    return std::ranges::any_of(problems, [](const Problem &problem) {
+      const auto *lacks = std::get_if<LacksMemory>(&problem.reason);
+      return lacks && lacks->atLeast;
+    });
+  }
+
   void keepCloser(const CompileOptions &how, Compilation other) {
     if (!other.is<Lacks>() || !best.is<Lacks>() || lackOf(other.problems) >= lackOf(best.problems))
+      return;
+    if (isBound(other.problems) && !isBound(best.problems))
       return;
     for (Problem &problem : other.problems)
       problem.notes.insert(problem.notes.begin(), nameOf(how, other.result));
     best = std::move(other);
   }
 
-  /// So many times too much memory is far from fitting: no search finds a plan with so much less.
+  /// So many times too much is far from fitting: no search finds a plan with so much less.
   static constexpr double kFar = 1.5;
 
-  /// Whether the fewest steps that can be taken together are far from fitting, as the first way is.
+  /// Whether the fewest steps that can be taken together have far too many rows: more steps have as
+  /// many or more.
   bool fewestAreFar() {
     if (lackOf(best.problems) < kFar)
       return false;
@@ -164,7 +175,12 @@ private:
     fewest.stepsTogether = 1;
     fewest.effort = Effort::Fast;
     Compilation other = compileChoices(fewest, imported, nullptr);
-    const bool far = other.is<Lacks>() && lackOf(other.problems) >= kFar;
+    const bool far =
+        other.is<Lacks>() && std::ranges::any_of(other.problems, [](const Problem &problem) {
+          const auto *lacks = std::get_if<LacksMemory>(&problem.reason);
+          return lacks && lacks->memory == "inbox rows" &&
+                 static_cast<double>(lacks->needed) >= kFar * static_cast<double>(lacks->available);
+        });
     if (far)
       keepCloser(fewest, std::move(other));
     return far;

@@ -113,21 +113,18 @@ class Memories(Refusal):
 
     def test_rows_at_once(self):
         """Counted before anything is planned."""
-        nodes = [helper.make_node("Conv", ["x", "W0"], ["h"], name="conv0", pads=[1] * 4), helper.make_node("Relu", ["h"], ["a"]),
-                 helper.make_node("Conv", ["a", "W1"], ["b"], name="conv1", pads=[1] * 4), helper.make_node("Relu", ["b"], ["c"]),
-                 helper.make_node("GlobalAveragePool", ["c"], ["y"])]
+        nodes = [helper.make_node("Conv", ["x", "W"], ["h"], name="conv", pads=[1] * 4),
+                 helper.make_node("Relu", ["h"], ["a"], name="relu"), helper.make_node("GlobalAveragePool", ["a"], ["y"])]
         self.compile_refused(TOO_BIG, """
-            error[E0402]: the model does not fit c2b8: its tensors need at least 3584 inbox rows, 2560 more than the 1024 of an inbox
+            error[E0402]: the model does not fit c2b8: its tensors need at least 15872 inbox rows, 14848 more than the 1024 of an inbox
               --> m.onnx
-             note: 4096 rows are stored at once, 512 of them in local rows
-             note: node 0 'conv0' (Conv) computes 2048 of these rows
-             note: node 2 'conv1' (Conv) computes 2048 of these rows
+             note: 16384 rows are stored at once, 512 of them in local rows
+             note: node 1 'relu' (Relu) computes 16384 of these rows
              note: no other target was tried: the search ended after 0 s (--fit-seconds)
-             help: try "inbox_rows": 4096 or more instead of 1024 in a target file
+             help: try "inbox_rows": 16384 or more instead of 1024 in a target file
              help: use a target with more inbox rows or more lanes
-            """, models.model(nodes, [models.tensor("x", 1, 3, 32, 32)], [models.tensor("y", 1, 16, 1, 1)],
-                              [models.constant("W0", models.values(16, 3, 3, 3)), models.constant("W1", models.values(16, 16, 3, 3))]),
-                             flags=["--fit-seconds", "0"])
+            """, models.model(nodes, [models.tensor("x", 1, 3, 64, 64)], [models.tensor("y", 1, 32, 1, 1)],
+                              [models.constant("W", models.values(32, 3, 3, 3))]), flags=["--fit-seconds", "0"])
 
     def test_rows_of_windows(self):
         """Counted before anything is lowered."""

@@ -100,6 +100,7 @@ private:
     std::vector<rows::Read> reads;
     rows::ModelInfo info;
     std::map<Seen, Value> seen;
+    std::optional<Problem> sums; ///< there are too many
   };
   std::vector<Outline> outlines; ///< by body
 
@@ -379,16 +380,12 @@ private:
     builder.create<func::ReturnOp>(function.getLoc(), results);
     outline.function.setType(
         builder.getFunctionType(block->getArgumentTypes(), ValueRange(results).getTypes()));
-    outline.info.name = info.name;
-    outline.info.nodes = info.nodes;
-    outline.info.tensors = info.tensors;
     uint32_t sums = 0;
     for (Operation *op : folds)
       if (partition.foldOf(op) == rows::Fold::Sum)
         sums += program.families[families.partsOf(op)].rows / families.partsPerCore(op);
     if (!folds.empty())
-      if (const auto many = tooManySums(sums, part.trips, folds.front(), geometry))
-        return problems.push_back(*many), false;
+      outline.sums = tooManySums(sums, part.trips, folds.front(), geometry);
     rows::Body body;
     body.trips = static_cast<uint32_t>(part.trips);
     body.reads = std::move(outline.reads);
@@ -400,6 +397,11 @@ private:
 
   /// Bodies before it have their trips.
   bool lowerTrip(Outline &outline, rows::Body &body) {
+    if (outline.sums)
+      return problems.push_back(*outline.sums), false;
+    outline.info.name = info.name;
+    outline.info.nodes = info.nodes;
+    outline.info.tensors = info.tensors;
     const bool takesLanes = rows::takesLanes(function);
     for (const rows::Read &read : body.reads)
       outline.info.lanes.push_back(families.lanesOf(read.family, rows::hostLanes(takesLanes)));

@@ -49,17 +49,6 @@ uint64_t productsOf(const rows::Program &program) {
   return total;
 }
 
-/// Block products of a function without zeros in its weights.
-uint64_t productsOf(func::FuncOp function, uint32_t lanes) {
-  uint64_t total = 0;
-  function.walk([&](ir::IndexSpaceInterface op) {
-    const space::IndexSpace space = op.indexSpace();
-    if (space.work == space::Work::Product)
-      total += static_cast<uint64_t>(space.whole().size()) / lanes / lanes;
-  });
-  return total;
-}
-
 /// Merges maps of what a rewrite has left, and removes what nobody reads any more.
 bool mergeMaps(ModuleOp module) {
   PassManager passes(module.getContext());
@@ -124,10 +113,7 @@ public:
     rows::TreesSeen inTrips;
     const Outcome<rows::Program> loops =
         asLoops(main, {.notes = &loopNotes, .differences = &differences, .treesSeen = &inTrips});
-    const uint64_t products = loops ? productsOf(*loops)
-                              : areFor<LacksMemory>(loops.problems)
-                                  ? productsOf(main, geometry.lanes)
-                                  : 0;
+    const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems inRows; // of no interest where loops can do it
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
