@@ -24,7 +24,8 @@ bool collides(const std::vector<uint32_t> &sorted, uint32_t size, bool input) {
   });
 }
 
-/// Rows of the smallest ring for rows that are read together, or all of the family.
+/// Returns how many rows the smallest ring has in which the rows of each list in `together` do not
+/// collide; at most all rows of the family.
 uint32_t ringRows(const rows::Program &program, uint32_t family,
                   const std::vector<std::vector<uint32_t>> &together) {
   const std::optional<uint32_t> input = program.families[family].input;

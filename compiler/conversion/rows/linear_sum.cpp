@@ -9,7 +9,13 @@
 
 namespace sluice::rows {
 
-LinearSum::Source &LinearSum::sourceOf(const Element &element, double nominal) {
+void LinearSum::add(uint32_t first, const Element &element, std::span<const double> weights,
+                    double nominal) {
+  if (element.row == kNoRow) {
+    for (size_t i = 0; i < weights.size(); ++i)
+      bias[first + i] += weights[i] * element.offset;
+    return;
+  }
   if (last >= sources.size() || sources[last].row != element.row) {
     const auto [known, added] = places.try_emplace(element.row, sources.size());
     last = known->second;
@@ -20,33 +26,6 @@ LinearSum::Source &LinearSum::sourceOf(const Element &element, double nominal) {
   source.reads[element.lane] = true;
   if (element.scale != 0)
     source.nominal[element.lane] = nominal / element.scale;
-  return source;
-}
-
-void LinearSum::add(uint32_t lane, const Element &element, double weight, double nominal) {
-  if (element.row == kNoRow) {
-    bias[lane] += weight * element.offset;
-    return;
-  }
-  Source &source = sourceOf(element, nominal);
-  const double scaled = weight * element.scale, offset = weight * element.offset;
-  if (source.cells.empty()) {
-    if (scaled == 0 && offset == 0)
-      return;
-    source.cells.resize(static_cast<size_t>(lanes) * lanes);
-  }
-  Cell &cell = source.cells[static_cast<size_t>(lane) * lanes + element.lane];
-  cell.weight += scaled;
-  cell.offset += offset;
-}
-
-void LinearSum::add(const Element &element, const std::vector<double> &weights, double nominal) {
-  if (element.row == kNoRow) {
-    for (size_t lane = 0; lane < weights.size(); ++lane)
-      bias[lane] += weights[lane] * element.offset;
-    return;
-  }
-  Source &source = sourceOf(element, nominal);
   if (source.cells.empty()) {
     if (std::ranges::all_of(weights, [&](double weight) {
           return weight * element.scale == 0 && weight * element.offset == 0;
@@ -54,10 +33,10 @@ void LinearSum::add(const Element &element, const std::vector<double> &weights, 
       return;
     source.cells.resize(static_cast<size_t>(lanes) * lanes);
   }
-  for (size_t lane = 0; lane < weights.size(); ++lane) {
-    Cell &cell = source.cells[lane * lanes + element.lane];
-    cell.weight += weights[lane] * element.scale;
-    cell.offset += weights[lane] * element.offset;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Cell &cell = source.cells[(first + i) * lanes + element.lane];
+    cell.weight += weights[i] * element.scale;
+    cell.offset += weights[i] * element.offset;
   }
 }
 

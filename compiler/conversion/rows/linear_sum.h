@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -19,9 +20,11 @@ public:
   /// Output lane += weight * element. The element's scale goes into the weight
   /// before it is rounded, its offset into the bias with the rounded weight.
   /// `nominal` is a typical value of the element: see Rounded::correction.
-  void add(uint32_t lane, const Element &element, double weight, double nominal = 0);
-  /// The same for the output lanes from 0 on, a weight each.
-  void add(const Element &element, const std::vector<double> &weights, double nominal);
+  void add(uint32_t lane, const Element &element, double weight, double nominal = 0) {
+    add(lane, element, std::span(&weight, 1), nominal);
+  }
+  /// The same for the output lanes from `first` on, a weight each.
+  void add(uint32_t first, const Element &element, std::span<const double> weights, double nominal);
   void addBias(uint32_t lane, double value) { bias[lane] += value; }
   /// Multiplies an output lane, before rounding.
   void scale(uint32_t lane, double factor);
@@ -59,8 +62,6 @@ private:
     std::vector<double> nominal;
     std::vector<bool> reads; ///< by source lane
   };
-
-  Source &sourceOf(const Element &element, double nominal);
 
   GraphBuilder &graph;
   std::vector<Source> sources; ///< in the order in which they were added, as their products are

@@ -243,7 +243,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
         for (size_t k = 0; shared && k < sums.size(); ++k) {
           for (size_t j = 0; j < count; ++j)
             weights[j] = weight(j, k);
-          sum.add(elements[k], weights, means[k]);
+          sum.add(0, elements[k], weights, means[k]);
         }
         for (size_t j = 0; !shared && j < count; ++j)
           for (size_t k = 0; k < sums.size(); ++k)

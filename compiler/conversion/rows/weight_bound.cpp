@@ -224,7 +224,7 @@ private:
       Lines &ofSigns = signs.emplace_back(), &ofRatios = ratios.emplace_back();
       Known known{position.features, position.sums, groups, ways.areScaledAlike};
       last = std::move(groups);
-      // Steps of a recurrence have their weights in common; such a product adds no line.
+      // Each later step of a recurrence has the weights of the first one, and adds no line.
       std::vector<Known> &before = looked[position.weights.data()];
       if (llvm::is_contained(before, known))
         continue;
