@@ -195,6 +195,31 @@ std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const R
                     needed);
 }
 
+std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed,
+                               MLIRContext *context) {
+  Piece moved = piece; // to the first index of each axis along which it is read in part
+  Region part = needed;
+  for (const size_t axis : llvm::seq(view.result.size())) {
+    int64_t low = piece.to[axis], high = low; // indices that the piece writes
+    for (const Piece::Loop &loop : piece.loops) {
+      const int64_t last = loop.to[axis] * (loop.extent - 1);
+      low += std::min<int64_t>(last, 0);
+      high += std::max<int64_t>(last, 0);
+    }
+    if (high < needed.start[axis] || low >= needed.end(axis))
+      return std::nullopt;
+    if (low >= needed.start[axis] && high < needed.end(axis)) {
+      part.start[axis] = 0;
+      part.extents[axis] = view.result[axis];
+      continue;
+    }
+    moved.to[axis] = 0;
+    part.start[axis] = std::max<int64_t>(needed.start[axis] - piece.to[axis], 0);
+    part.extents[axis] = needed.end(axis) - piece.to[axis] - part.start[axis];
+  }
+  return regionRead(view, moved, part, context);
+}
+
 Region mostRead(const Pieces &view, const Piece &piece, const Region &needed) {
   Region read;
   const auto ranges = writing(piece, needed);

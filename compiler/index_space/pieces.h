@@ -90,6 +90,12 @@ std::optional<Selected> selectedFrom(const Pieces &view, const Selection &select
 std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
                                  mlir::MLIRContext *context);
 
+/// Returns regionRead() of the part of `needed` that a piece writes. Unlike there, `needed` may
+/// hold elements of other pieces beside these, and pieces need not begin at the first index of an
+/// axis.
+std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed,
+                               mlir::MLIRContext *context);
+
 /// Returns a box of an operand that contains all elements which the elements `needed` of the result
 /// read by this piece; an empty box if they read none.
 Region mostRead(const Pieces &view, const Piece &piece, const Region &needed);

@@ -56,7 +56,7 @@ void CertainReads::add(Operation &op) {
     const space::Pieces pieces = view.pieces();
     for (const space::Piece &piece : pieces.pieces)
       read(regions, op.getOperand(piece.operand),
-           space::regionRead(pieces, piece, needed, op.getContext()));
+           space::partRead(pieces, piece, needed, op.getContext()));
     return;
   }
   for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
@@ -154,7 +154,16 @@ void CertainReads::read(llvm::DenseMap<Value, space::Region> &known, Value value
   if (!region || !ir::dataDim(value))
     return;
   const auto [found, added] = known.try_emplace(value, *region);
-  if (!added && region->size() > found->second.size())
+  if (added)
+    return;
+  // Steps of a recurrence read neighbouring boxes: both together are a box again.
+  const space::Region both = space::around(found->second, *region),
+                      common = space::intersection(found->second, *region);
+  const int64_t elements =
+      found->second.size() + region->size() - (common.empty() ? 0 : common.size());
+  if (both.size() == elements)
+    found->second = both;
+  else if (region->size() > found->second.size())
     found->second = *region;
 }
 

@@ -102,10 +102,13 @@ protected:
     }
     checkMost(pieces, needed, read);
     for (const space::Piece &piece : pieces.pieces) {
-      const auto region = space::regionRead(pieces, piece, needed, &context);
+      const auto all = space::regionRead(pieces, piece, needed, &context);
+      const auto region = space::partRead(pieces, piece, needed, &context);
+      ASSERT_TRUE(!all || region == all);
       if (!region)
         continue;
       ++regions;
+      parts += all ? 0 : 1;
       const space::ExtentsRef shape = pieces.operands[piece.operand];
       for (int64_t i = 0; i < space::wholeOf(shape).size(); ++i) {
         const space::Region one{indexOf(i, shape), Extents(shape.size(), 1)};
@@ -232,6 +235,7 @@ protected:
 
   uint64_t readElements = 0, mostElements = 0; ///< read by boxes, and in the boxes around them
   unsigned regions = 0;                        ///< that were checked
+  unsigned parts = 0;                          ///< of these, those that only partRead() finds
   std::map<std::string, unsigned> tiles;       ///< cuts that were checked
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OpBuilder builder;
@@ -303,6 +307,7 @@ TEST_F(PiecesOfViews, RandomViewsSelectTheElementsOfTheReference) {
     check(builder.create<WindowOp>(at, x, window, -1.5F));
   }
   EXPECT_GT(regions, 1000U);
+  EXPECT_GT(parts, 50U);
   // Steps leave elements out, and there is nothing else between.
   EXPECT_LT(mostElements, readElements + readElements / 4);
   for (const char *name : {"tile", "repeat", "slice", "pad", "interleave", "concat", "transpose",

@@ -87,6 +87,36 @@ TEST(RowBound, CountsWhatAViewSelects) {
          6, 15);
 }
 
+TEST(RowBound, CountsWhatAViewSelectsOfOneOfSeveral) {
+  const std::string two = type(10, 20);
+  const std::string concat =
+      "  %two = sluice.concat %g, %h axis 0 : (" + type(5, 20) + ", " + type(5, 20) + ") -> " +
+      two + "\n  %s = sluice.slice %two starts [6, 0] sizes [3, 20] steps [1, 1] : (" + two +
+      ") -> " + type(3, 20) + "\n";
+  expect(function(twice("%g", "%x", type(5, 20)) + tanh("%h", "%x", type(5, 20)) + concat +
+                      product("%y", "%s", 3, 20, 4),
+                  type(3, 4)),
+         9, 18);
+}
+
+TEST(RowBound, CountsWhatNeighbouringViewsSelect) {
+  const auto slice = [](const std::string &name, int first) {
+    return "  " + name + " = sluice.slice %p starts [" + std::to_string(first) +
+           ", 0] sizes [2, 20] steps [1, 1] : (" + type(5, 20) + ") -> " + type(2, 20) + "\n";
+  };
+  const auto model = [&](int first) {
+    const std::string two = type(2, 20);
+    return function(
+        tanh("%h", "%x", type(5, 20)) + product("%p", "%h", 5, 20, 20) + slice("%s", 0) +
+            slice("%t", first) + "  %y = sluice.map (%a = %s, %b = %t) : (" + two + ", " + two +
+            ") -> " + two + " {\n    %m = arith.maximumf %a, %b : f32\n    sluice.yield %m\n  }\n",
+        two);
+  };
+  expect(model(2), 12, 24); // lines 0 to 3
+  expect(model(1), 9, 18);  // lines 0 to 2
+  expect(model(3), 6, 24);  // between them lies a line that is not read
+}
+
 TEST(RowBound, CountsNoRowsOfWhichWeightsAreZero) {
   expect(function(tanh("%h", "%x", type(5, 20)) + product("%g", "%h", 5, 20, 20, 0) +
                       twice("%y", "%g", type(5, 20)),
