@@ -43,6 +43,10 @@ PAGE = os.path.join(ROOT, "docs", "hardware.md")
 README = os.path.join(ROOT, "README.md")
 CLOCK_LOSS, SIZE_GROWTH, DELAY_GROWTH = 0.10, 0.02, 0.05  # what --check tolerates
 LEAST_CORRELATION, LEAST_UNITS = 0.8, 12  # of estimates and placed units
+# How a machine is placed: with more weight on wires without slack than by default, then refined for paths of this length,
+# by the estimate of tools/refine_placement.py. Shorter paths cost more wire, which the router then takes detours for.
+PLACER = ["--placer-heap-critexp", "5", "--placer-heap-timingweight", "40"]
+WANTED_NS = 12.5
 # nextpnr's names of the cells, and ours.
 CELLS = {"TRELLIS_COMB": "sites", "TRELLIS_FF": "flip-flops", "MULT18X18D": "multipliers", "DP16KD": "block RAMs"}
 
@@ -217,10 +221,14 @@ class Unit:
         route = ["--json", self.placed, "--report", f"report{seed}.json"]
         if self.is_machine():
             placed = f"placed{seed}.json"
-            run([*command, "--json", self.placed, "--no-route", "--write", placed], self.folder, f"place{seed}.log", args.minutes)
-            prepare_netlist.set_router(os.path.join(self.folder, placed))
-            route = ["--json", placed, "--no-pack", "--no-place", "--no-tmdriv", "--router", "router2", "--textcfg",
-                     f"config{seed}.txt", "--report", f"report{seed}.json"]
+            run([*command, *PLACER, "--json", self.placed, "--no-route", "--write", placed], self.folder, f"place{seed}.log",
+                args.minutes)
+            file = os.path.join(self.folder, placed)
+            import refine_placement  # needs numpy, which only this environment is sure to have
+            refine_placement.refine(file, file, WANTED_NS, seed)
+            prepare_netlist.set_router(file)
+            route = ["--json", placed, "--no-pack", "--no-place", "--router", "router2", "--textcfg", f"config{seed}.txt",
+                     "--report", f"report{seed}.json"]
         run([*command, *route], self.folder, f"route{seed}.log", args.minutes)
         with open(os.path.join(self.folder, f"report{seed}.json"), encoding="utf-8") as file:
             report = json.load(file)
