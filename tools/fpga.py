@@ -44,7 +44,8 @@ README = os.path.join(ROOT, "README.md")
 CLOCK_LOSS, SIZE_GROWTH, DELAY_GROWTH = 0.10, 0.02, 0.05  # what --check tolerates
 LEAST_CORRELATION, LEAST_UNITS = 0.8, 12  # of estimates and placed units
 # How a machine is placed: with more weight on wires without slack than by default, then refined for paths of this length,
-# by the estimate of tools/refine_placement.py. Shorter paths cost more wire, which the router then takes detours for.
+# by the estimate of tools/refine_placement.py. Shorter paths need longer wires, and
+# the router then takes detours.
 PLACER = ["--placer-heap-critexp", "5", "--placer-heap-timingweight", "40"]
 WANTED_NS = 12.5
 # nextpnr's names of the cells, and ours.

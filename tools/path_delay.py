@@ -41,6 +41,24 @@ def bits_of(cell, ports):
     return [bit for port in ports for bit in cell["connections"].get(port, []) if not isinstance(bit, str)]
 
 
+def in_order(before):
+    """Returns the nodes of a graph without cycles, each behind its predecessors; `before` names the predecessors of each."""
+    order, state = [], {}
+    for first in before:
+        stack = [first]
+        while stack:
+            node = stack[-1]
+            if state.get(node) == 2:
+                stack.pop()
+            elif state.get(node) == 1:
+                state[node] = 2
+                order.append(stack.pop())
+            else:
+                state[node] = 1
+                stack += [one for one in before[node] if one not in state]
+    return order
+
+
 class Netlist:
     """The combinational arcs of a flat netlist that yosys wrote as JSON."""
 
@@ -53,7 +71,7 @@ class Netlist:
         self.ends = []  # of paths: (bit, hard ends, cell)
         for name, cell in self.cells.items():
             self.add(name, cell)
-        self.order = self.sorted_bits()
+        self.order = in_order({bit: [before for before, *_ in arcs if before in self.arcs] for bit, arcs in self.arcs.items()})
 
     @staticmethod
     def of_file(path, top):
@@ -96,23 +114,6 @@ class Netlist:
     def arc(self, cell, output, inputs, delay, wire=True, hard=0):
         for driven in bits_of(cell, [output]):
             self.arcs.setdefault(driven, []).extend((bit, delay, wire, hard) for bit in bits_of(cell, inputs))
-
-    def sorted_bits(self):
-        """The driven bits, each behind those before it."""
-        order, state = [], {}
-        for first in self.arcs:
-            stack = [first]
-            while stack:
-                bit = stack[-1]
-                if state.get(bit) == 2:
-                    stack.pop()
-                elif state.get(bit) == 1:
-                    state[bit] = 2
-                    order.append(stack.pop())
-                else:
-                    state[bit] = 1
-                    stack += [before for before, *_ in self.arcs[bit] if before in self.arcs and before not in state]
-        return order
 
     def start(self, bit):
         """When a bit that a register drives, or a pin, is there; and whether a RAM drives it."""

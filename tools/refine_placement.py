@@ -19,6 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
+import path_delay
+import prepare_netlist
+from path_delay import CARRY, CARRY_IN, CARRY_OUT, CLOCK_TO_Q, LUT, MULTIPLY, MUX, RAM_READ, RAM_READ_REGISTERED
+
 try:
     import numba
     compiled = numba.njit(nogil=True)
@@ -31,8 +35,7 @@ COMB, FLOP, WRITE, RAM = range(4)  # layers of a place: LUT, register, write por
 PLAIN, PAIR, RUN = range(3)  # a cell moves alone, with its slice, or with its run of tiles
 # Delays in nanoseconds at speed grade 6. A wire of a routed machine takes this on average, and so much more for each tile.
 WIRE, TILE = 0.55, 0.08
-CLOCK_TO_Q, RAM_READ, RAM_READ_REGISTERED, MULTIPLY = 0.52, 5.83, 0.57, 3.93
-LUT, SELECT, WIDE, CARRY_IN, CARRY, CARRY_OUT = 0.24, 0.26, 0.15, 0.45, 0.035, 0.44
+WIDE = 0.15  # a multiplexer of two multiplexers
 # Connections inside of a tile, which cost nothing and never lengthen.
 INSIDE = {"FXA", "FXB", "FCI", "F1", "DI0", "DI1", "WD", "WAD0", "WAD1", "WAD2", "WAD3"}
 MOST_SINKS = 400  # a wire with more is a constant or the clock
@@ -150,15 +153,10 @@ class Cells:
 def wires_between(placed):
     """Returns the graph of the wires between the placed cells, and the port at the end of each connection."""
     cells, names = placed.cells, placed.names
-    driver, sinks = {}, defaultdict(list)
-    for cell, name in enumerate(names):
-        entry = cells[name]
-        for port, bits in entry["connections"].items():
-            if bits and not isinstance(bits[0], str):
-                if entry["port_directions"][port] == "output":
-                    driver[bits[0]] = cell
-                else:
-                    sinks[bits[0]].append((cell, port))
+    number_of = {name: cell for cell, name in enumerate(names)}
+    sinks, drivers = prepare_netlist.wires_of({name: cells[name] for name in names})
+    sinks = defaultdict(list, {bit: [(number_of[name], port) for name, port, _ in ends] for bit, ends in sinks.items()})
+    driver = {bit: number_of[name] for bit, (name, *_) in drivers.items()}
     skipped = {cell for cell, name in enumerate(names)
                if cells[name]["type"] in ("DCCA", "TRELLIS_IO") or name.startswith("$PACKER_")}
     bits = [bit for bit, cell in driver.items() if cell not in skipped and 0 < len(sinks[bit]) <= MOST_SINKS]
@@ -186,7 +184,8 @@ def wires_between(placed):
         arc_first=firsts(arcs),
         arc_from=numpy.array([source for one in arcs for source, _ in one], numpy.int32),
         arc_delay=numpy.array([delay for one in arcs for _, delay in one]),
-        order=sorted_wires(arcs, wire),
+        order=numpy.array(path_delay.in_order({one: [int(wire[source]) for source, _ in some] for one, some in enumerate(arcs)}),
+                          numpy.int32),
         of_first=firsts(of_cell),
         of_cell=numpy.array([one for some in of_cell for one in sorted(some)], numpy.int32)), [port for _, port in ends]
 
@@ -210,24 +209,6 @@ def arcs_through(placed, number, connection):
     return arcs, start
 
 
-def sorted_wires(arcs, wire):
-    """Returns the wires, each behind those it depends on."""
-    order, state = [], [0] * len(arcs)
-    for first in range(len(arcs)):
-        stack = [first]
-        while stack:
-            last = stack[-1]
-            if state[last] == 1:
-                order.append(last)
-            if state[last] >= 1:
-                state[last] = 2
-                stack.pop()
-            else:
-                state[last] = 1
-                stack += [int(wire[source]) for source, _ in arcs[last] if not state[wire[source]]]
-    return numpy.array(order, numpy.int32)
-
-
 def delays_to(entry, output):
     """Returns the delays from the inputs of a cell to an output, and when the output is there if a path starts at it."""
     kind, parameters = entry["type"], entry["parameters"]
@@ -240,11 +221,11 @@ def delays_to(entry, output):
     if kind != "TRELLIS_COMB":
         return {}, 0
     if parameters.get("MODE") == "CCU2":
-        through = {"F": (CARRY_IN, CARRY_OUT), "FCO": (CARRY_IN, CARRY)}.get(output, (0, 0))
+        through = {"F": (CARRY_IN, CARRY_OUT), "FCO": (CARRY_IN, CARRY / 2)}.get(output, (0, 0))
         return {**dict.fromkeys("ABCD", through[0]), "FCI": through[1]}, 0
     delays = dict.fromkeys("ABCD", LUT)
     if output == "OFX":
-        delays |= {"M": SELECT, "F1": 0, "FXA": WIDE, "FXB": WIDE}
+        delays |= {"M": MUX, "F1": 0, "FXA": WIDE, "FXB": WIDE}
     return delays, 0
 
 
@@ -359,7 +340,7 @@ def is_legal(at, rules, p):
 
 @compiled
 def holds_ram(at, is_ram, p):
-    """Tells whether the upper half of the slices around a place is a LUT RAM, which has the reset as its write enable."""
+    """Tells whether the tile of a place holds a LUT RAM, whose write enable is the reset of the tile."""
     for k in range(8):
         cell = at[COMB, (p & ~7) + k]
         if cell >= 0 and is_ram[cell]:
@@ -379,16 +360,15 @@ def joined_right(at, joined, tile):
 
 @compiled
 def anneal(seed, tries, heat, radius, movable, critical, graph, board, rules, prices):
-    """Tries moves; a move that costs more is kept with the probability exp(-cost / heat). Returns how many were kept."""
+    """Tries moves, and keeps one that costs more with the probability exp(-cost / heat)."""
     at, x, y, layer, usable = board.at, board.x, board.y, rules.layer, rules.usable
     wire, driver, first, sink = graph.wire, graph.driver, graph.first, graph.sink
     of_first, of_cell = graph.of_first, graph.of_cell
     numpy.random.seed(seed)
     seen = numpy.zeros(driver.size, numpy.int64)
     changed, costs = numpy.empty(driver.size, numpy.int32), numpy.empty(driver.size)
-    kept = 0
     for step in range(1, tries + 1):
-        # What moves, and where to: near the other end of a connection, or anywhere near.
+        # Choose a cell and its target: near the other end of one of its connections, or anywhere around.
         if critical.size > 0 and numpy.random.random() < 0.4:
             c = critical[numpy.random.randint(critical.size)]
             cell, other = driver[wire[c]], sink[c]
@@ -478,12 +458,10 @@ def anneal(seed, tries, heat, radius, movable, critical, graph, board, rules, pr
                             more += costs[wires] - prices.cost[w]
                             wires += 1
         if more <= 0 or numpy.random.random() < numpy.exp(-more / heat):
-            kept += 1
             for k in range(wires):
                 prices.cost[changed[k]] = costs[k]
         else:
             swap(board, p, q, count, lowest, highest)
-    return kept
 
 
 @compiled
@@ -575,17 +553,18 @@ class Placement:
         all_costs(graph, self.board, prices)
         return prices
 
-    def refine(self, period, seed, rounds, tries=20000, heats=(1.5, 0.03), progress=None):
+    def refine(self, period, seed, rounds, tries=20000, heats=(1.5, 0.03)):
         """Anneals for paths of at most `period` nanoseconds, and keeps the best placement of the second half."""
         best = (numpy.inf, None)
         for number in range(rounds + 1):
-            worst, done = self.analyse(period), number / rounds
+            self.analyse(period)
+            done = number / rounds
             excess = numpy.maximum(self.paths.length[self.graph.ends_path] - period, 0)
             score = excess.sum() + 40 * excess.max() + self.wire_length() / 1000
             if done > 0.5 and score < best[0]:
                 best = (score, self.board.place.copy())
-            if progress and number % 50 == 0:
-                progress(number, worst, int((excess > 0).sum()), self.wire_length())
+            if number == rounds:
+                break
             critical = numpy.flatnonzero((self.paths.length > 0.95 * period) & ~self.graph.inside).astype(numpy.int32)
             anneal(seed * 1000003 + number, tries, heats[0] * (heats[1] / heats[0]) ** done, int(20 - 17 * done), self.movable,
                    critical, self.graph, self.board, self.rules, self.prices(period))
@@ -597,14 +576,14 @@ class Placement:
             self.placed.cells[name]["attributes"]["NEXTPNR_BEL"] = self.placed.bel(cell, int(self.board.place[cell]), self.ram_bels)
 
 
-def refine(source, target, period, seed=1, rounds=4000, tries=20000, progress=None):
+def refine(source, target, period, seed=1, rounds=4000, tries=20000):
     """Reads a placement from one file and writes the refined one to another; returns the longest path, in nanoseconds, and
     the wire length, in tiles, before and after."""
     with open(source, encoding="utf-8") as file:
         netlist = json.load(file)
     placement = Placement(netlist["modules"]["top"]["cells"])
     before = placement.analyse(period), placement.wire_length()
-    placement.refine(period, seed, rounds, tries, progress=progress)
+    placement.refine(period, seed, rounds, tries)
     after = placement.analyse(period), placement.wire_length()
     placement.write()
     with open(target, "w", encoding="utf-8") as file:

@@ -90,9 +90,9 @@ std::optional<Selected> selectedFrom(const Pieces &view, const Selection &select
 std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
                                  mlir::MLIRContext *context);
 
-/// Returns regionRead() of the part of `needed` that a piece writes. Unlike there, `needed` may
-/// hold elements of other pieces beside these, and pieces need not begin at the first index of an
-/// axis.
+/// Returns regionRead() of the part of `needed` that a piece writes. Other pieces may write the
+/// rest of `needed`, and the piece may begin at any index of an axis. Returns nothing where the
+/// piece writes none of it.
 std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed,
                                mlir::MLIRContext *context);
 

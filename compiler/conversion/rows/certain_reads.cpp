@@ -156,7 +156,7 @@ void CertainReads::read(llvm::DenseMap<Value, space::Region> &known, Value value
   const auto [found, added] = known.try_emplace(value, *region);
   if (added)
     return;
-  // Steps of a recurrence read neighbouring boxes: both together are a box again.
+  // The steps of a recurrence read neighbouring boxes, and their union is a box.
   const space::Region both = space::around(found->second, *region),
                       common = space::intersection(found->second, *region);
   const int64_t elements =
