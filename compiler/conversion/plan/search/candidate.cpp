@@ -67,6 +67,11 @@ Candidate CandidateMaker::build(const Choice &choice) {
   return candidate;
 }
 
+bool CandidateMaker::mayHaveRoom(const Choice &choice) const {
+  return !choice.split.empty() ||
+         fitsAll(dataUse(graph, work, place(graph, work, choice.placement)));
+}
+
 /// What of a program its timing depends on; nothing if a value does not fit
 /// its field.
 std::optional<format::Program> CandidateMaker::timedPart(const Candidate &candidate) const {

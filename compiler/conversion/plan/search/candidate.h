@@ -57,6 +57,10 @@ public:
     return candidate.variant ? candidate.variant->work : work;
   }
 
+  /// Returns false if the data of a choice has no room. Of a choice with split rows, this is not
+  /// known. Free of cost.
+  bool mayHaveRoom(const Choice &choice) const;
+
   /// The first thing that is wrong with a candidate that fits.
   std::optional<std::string> verify(const Candidate &candidate) const;
   bool sound(const Candidate &candidate) const { return candidate.fits && !verify(candidate); }

@@ -118,14 +118,21 @@ private:
 
   /// Tries what needs less memory of a core; whether there is a plan.
   bool startFrom(Choice choice) {
+    constexpr std::array<uint32_t, 4> kReuses{0, 3, 2, 1}; // the last needs the fewest addresses
     for (const bool spread : {false, true})
-      for (const bool everywhere : {false, true})
-        for (const uint32_t reuse : {0U, 3U, 2U, 1U})
+      for (const bool everywhere : {false, true}) {
+        choice.placement.spread = spread;
+        if (spread)
+          choice.placement.keepTogether = 0;
+        choice.placement.inputsEverywhere = everywhere;
+        choice.placement.reuse = kReuses.back();
+        if (!make.mayHaveRoom(choice)) {
+          // The same cost as building them: what the search can still afford stays the same.
+          budget.spend(2 * kReuses.size() * work.beats);
+          continue;
+        }
+        for (const uint32_t reuse : kReuses)
           for (const bool manySlots : {false, true}) {
-            choice.placement.spread = spread;
-            if (spread)
-              choice.placement.keepTogether = 0;
-            choice.placement.inputsEverywhere = everywhere;
             choice.placement.reuse = reuse;
             choice.manySlots = manySlots;
             Candidate other = make.build(choice);
@@ -135,6 +142,7 @@ private:
             bestChoice = std::move(choice);
             return true;
           }
+      }
     return false;
   }
 

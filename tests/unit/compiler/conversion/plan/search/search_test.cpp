@@ -87,6 +87,36 @@ TEST(Search, WhatNoPlacementHasRoomForIsOneCandidate) {
   }
 }
 
+/// The fewest addresses are those that other rows have as soon as they are free. Where the data has
+/// no room with these, no other placement of it is made.
+TEST(Search, RowsNeedNoFewerAddressesWhereTheseAreFreeLater) {
+  unsigned withRoom = 0, without = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    rows::Graph graph = perceptron("c2b8", {3, 9, 7, 5, 8, 2}, seed, 0.4);
+    graph.geometry.inboxRows = 10 + static_cast<uint32_t>(seed % 8) * 3;
+    graph.geometry.localRows = 4 + static_cast<uint32_t>(seed % 5);
+    const Work work = analyse(graph);
+    Budget budget(0);
+    CandidateMaker make(graph, work, budget);
+    for (const bool spread : {false, true}) {
+      Choice choice;
+      choice.tails.assign(work.stages.size(), kAll);
+      choice.placement.spread = spread;
+      const auto fits = [&](uint32_t reuse) {
+        choice.placement.reuse = reuse;
+        return make.mayHaveRoom(choice);
+      };
+      const bool fewest = fits(1);
+      for (const uint32_t reuse : {2U, 3U, 0U}) {
+        EXPECT_LE(fits(reuse), fewest) << seed;
+        ++(fits(reuse) ? withRoom : without);
+      }
+    }
+  }
+  EXPECT_GT(withRoom, 10U);
+  EXPECT_GT(without, 10U);
+}
+
 /// Weight blocks beside each other count as they are put down.
 TEST(Search, WeightBlocksAreCountedBeforeBeatsAreMade) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
