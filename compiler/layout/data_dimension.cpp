@@ -179,7 +179,8 @@ DataDimensions inferDataDimensions(FunctionOpInterface function, DataDimensionOp
   FixFinder fixes(layout, conflicts, result.problems.empty(), function, options);
   for (const Conflict &conflict : conflicts) {
     Problem problem = describe(layout, conflict, active);
-    fixes.addTo(problem, conflict);
+    if (options.findFixes)
+      fixes.addTo(problem, conflict);
     report(result, std::move(problem), locationOf(layout, conflict));
   }
   return result;

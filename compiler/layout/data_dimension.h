@@ -41,6 +41,7 @@ struct DataDimensionOptions {
   llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
   Rewrites rewrites = Rewrites::Free;
+  bool findFixes = true;        ///< name fixes in errors
   bool offerRewrites = false;   ///< name the cheapest rewrites in errors
   int64_t lanes = 8, cores = 1; ///< of the target, for costs
   uint64_t budget = 2'000'000;  ///< revisions that the search of one component may take

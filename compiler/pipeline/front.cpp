@@ -414,6 +414,7 @@ private:
     layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
     layoutOptions.rewrites = options.rewriteLayout ? layout::Rewrites::Any : layout::Rewrites::Free;
     layoutOptions.offerRewrites = true;
+    layoutOptions.findFixes = options.advise;
     layoutOptions.rewriteFirst = options.rewriteFirst;
     const bool takesParts = areOwn(info) && options.streaming.inputs.empty() && !result.steps;
     numberInputs(main, takesParts);

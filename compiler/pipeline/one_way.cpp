@@ -134,7 +134,8 @@ private:
     int64_t together = 0; ///< steps, if it takes several
   };
 
-  Way compile(const CompileOptions &how) {
+  Way compile(CompileOptions how) {
+    how.advise = false; // of a way without a layout, nothing is told
     Compilation other = compileChoices(how, imported, nullptr);
     const Way way{other.compiles(), other.is<Lacks>(),
                   other.result.steps ? other.result.steps->together : 0};

@@ -156,5 +156,21 @@ TEST_F(DataDimension, EveryIndependentConflictIsReported) {
   EXPECT_TRUE(found.dims.empty());
 }
 
+TEST_F(DataDimension, FixesAreLeftOutIfNobodyReadsThem) {
+  mlir::OpBuilder builder(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
+  const mlir::FunctionOpInterface function = chain(builder, *module, 2, 1);
+  std::string message;
+  for (const bool findFixes : {true, false}) {
+    DataDimensionOptions options;
+    options.findFixes = findFixes;
+    const auto found = inferDataDimensions(function, options);
+    ASSERT_EQ(found.problems.size(), 1U);
+    EXPECT_EQ(found.problems[0].fixes.empty(), !findFixes);
+    EXPECT_TRUE(message.empty() || message == found.problems[0].message);
+    message = found.problems[0].message;
+  }
+}
+
 } // namespace
 } // namespace sluice::layout
