@@ -111,6 +111,21 @@ class Memories(Refusal):
              help: use a target with more inbox rows or more lanes
             """, layers(24, 32, 16))
 
+    def test_inputs_and_outputs(self):
+        """Counted before anything is lowered: the steps of the network read rows of its output."""
+        weights = [models.constant("W", models.values(2, 256, 8)), models.constant("R", models.values(2, 256, 256))]
+        rnn = helper.make_node("RNN", ["x", "W", "R"], ["y"], name="rnn", hidden_size=256, direction="bidirectional")
+        self.compile_refused(TOO_BIG, """
+            error[E0402]: the model does not fit c6b32: its inputs and outputs need at least 2550 inbox rows, 502 more than the 2048 of an inbox
+              --> m.onnx
+             note: output 'y' needs at least 2400 inbox rows
+             note: input 'x' needs at least 150 inbox rows
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "inbox_rows": 4096 or more instead of 2048 in a target file
+             help: use a target with more inbox rows or more lanes
+            """, models.model([rnn], [models.tensor("x", 150, 1, 8)], [models.tensor("y", 150, 2, 1, 256)], weights),
+                             target="c6b32", flags=["--fit-seconds", "0"])
+
     def test_rows_at_once(self):
         """Counted before anything is planned."""
         nodes = [helper.make_node("Conv", ["x", "W"], ["h"], name="conv", pads=[1] * 4),

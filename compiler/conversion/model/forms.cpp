@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -21,6 +23,7 @@
 #include "compiler/conversion/rows/longest_way.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/row_bound.h"
+#include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/rows/short_chains.h"
 #include "compiler/conversion/rows/sum_bound.h"
 #include "compiler/conversion/rows/weight_bound.h"
@@ -246,11 +249,32 @@ private:
   /// The problem of a function whose rows have no room whatever core computes them.
   [[nodiscard]] Problems lackingRows(func::FuncOp main) const {
     const rows::RowBound bound = rows::rowBound(main, geometry.lanes);
-    if (bound.beats < kAlwaysLowered ||
-        bound.rows <= geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows)
-      return {};
-    return {plan::leastProblem(
-        geometry, plan::rowsTogether(geometry, bound.rows, {{nameOf(bound.node), bound.rows}}))};
+    if (bound.beats >= kAlwaysLowered &&
+        bound.rows > geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows) {
+      std::vector<plan::User> largest;
+      for (const auto &[node, rows] : bound.nodes)
+        largest.push_back({nameOf(node), rows});
+      return {plan::leastProblem(geometry,
+                                 plan::rowsTogether(geometry, bound.rows, std::move(largest)))};
+    }
+    return bound.beats >= kAlwaysPlanned && bound.readsAnOutput ? lackingHostRows(main)
+                                                                : Problems();
+  }
+
+  /// The problem of a function whose inputs and outputs have no room in an inbox together.
+  [[nodiscard]] Problems lackingHostRows(func::FuncOp main) const {
+    const auto users = [&](const char *kind, mlir::ValueRange values,
+                           const std::vector<format::HostTensor> &tensors) {
+      std::vector<plan::User> found;
+      for (const auto &[value, tensor] : llvm::zip_equal(values, tensors))
+        if (ir::dataDim(value))
+          found.push_back({fmt::format("{} '{}'", kind, tensor.name),
+                           static_cast<uint64_t>(rows::layoutOf(value, geometry.lanes).rows())});
+      return found;
+    };
+    return plan::lackingHostRows(
+        geometry, users("input", main.getArguments(), model.inputs),
+        users("output", main.front().getTerminator()->getOperands(), model.outputs));
   }
 
   /// The function as loops over positions, if it has any. Trips are not lowered if their rings

@@ -2,15 +2,23 @@
 // before the first row of the product, so they are stored at once. Which tensor they hold is known
 // if a function that is not affine computed it: lowering moves affine maps into weights and views
 // into the rows that are read, but no other function into a product.
+//
+// The rows of such a function are made in one stage. If another operation reads the rows of an
+// operand too, they are no part of the rows of the function: both are stored at once. So are the
+// scores of a softmax, of which the maximum is read first, and their exponentials.
 #include "compiler/conversion/rows/row_bound.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "llvm/ADT/SetVector.h"
 
 #include "compiler/conversion/rows/certain_reads.h"
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lower_dynamic.h"
+#include "compiler/conversion/rows/viewed_rows.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 
@@ -39,6 +47,8 @@ private:
   ConstantValues constants;
   const CertainReads reads;
   RowBound bound;
+  /// Rows of functions that rows of outputs are, each by one of its elements.
+  std::optional<std::vector<std::pair<Value, int64_t>>> sent;
 
   /// The operand of a product or of a sum that matrix units read as rows; nothing if it is constant
   /// or none.
@@ -129,11 +139,84 @@ private:
     if (!found)
       return;
     auto [map, elements] = *found;
-    const uint64_t rows = rowsOf(map.getResult(), elements);
+    bound.readsAnOutput = bound.readsAnOutput || isSent(map.getResult(), elements);
+    std::vector<std::pair<NodeRef, uint64_t>> nodes;
+    nodes.emplace_back(ir::nodeOf(map.getLoc()), rowsOf(map.getResult(), elements));
+    for (const Value operand : map.getInputs())
+      if (const uint64_t beside = rowsBeside(map, elements, operand); beside != 0)
+        nodes.emplace_back(ir::nodeOf(operand.getLoc()), beside);
+    uint64_t rows = 0;
+    for (const auto &[node, count] : nodes)
+      rows += count;
     if (rows <= bound.rows || becomesWeights(map.getResult()))
       return;
     bound.rows = rows;
-    bound.node = ir::nodeOf(map.getLoc());
+    bound.nodes = std::move(nodes);
+  }
+
+  /// The rows of an operand that are stored beside those of the elements that a function computes
+  /// of it: rows that nothing else has in common, and that a reduction reads too.
+  uint64_t rowsBeside(ir::MapOp map, const Region &elements, Value operand) {
+    if (ir::dataDim(operand) != ir::dataDim(map.getResult()) ||
+        ir::shapeOf(operand) != ir::shapeOf(map.getResult()) || !hasOwnRows(operand))
+      return 0;
+    uint64_t most = 0;
+    for (Operation *user : operand.getUsers()) {
+      auto reduce = llvm::dyn_cast<ir::ReduceOp>(user);
+      if (!reduce || ir::shapeOf(reduce.getResult()) == ir::shapeOf(operand) ||
+          reduce.getResult().use_empty())
+        continue;
+      if (const auto read = reads.readBy(*user, 0))
+        most = std::max(most, rowsOf(operand, space::intersection(elements, *read)));
+    }
+    return most;
+  }
+
+  /// Whether lowering makes a row for each row of a value: those of a product of activations, or of
+  /// affine functions of one.
+  bool hasOwnRows(Value value) {
+    for (;;) {
+      Operation *op = value.getDefiningOp();
+      auto map = llvm::dyn_cast_or_null<ir::MapOp>(op);
+      if (!map)
+        return op && isProduct(op) &&
+               llvm::all_of(op->getOperands(), [](Value side) { return ir::dataDim(side); });
+      const MapScale scale = scaleOf(map, constants);
+      if (!scale.mayBeAffine || scale.least < kLeastWeight)
+        return false;
+      value = *llvm::find_if(map.getInputs(), [](Value input) { return ir::dataDim(input); });
+    }
+  }
+
+  /// Whether a row of an output is a row of these elements. It looks at some rows of each output.
+  bool isSent(Value value, const Region &elements) {
+    if (!sent)
+      findSent();
+    return llvm::any_of(*sent, [&](const auto &row) {
+      if (row.first != value)
+        return false;
+      const addressing::Indices index = addressing::rowMajorIndex(row.second, ir::shapeOf(value));
+      for (size_t axis = 0; axis < index.size(); ++axis)
+        if (index[axis] < elements.start[axis] || index[axis] >= elements.end(axis))
+          return false;
+      return true;
+    });
+  }
+
+  void findSent() {
+    constexpr int64_t kMostRows = 8; // of an output
+    sent.emplace();
+    ViewedRows viewed(static_cast<uint32_t>(lanes));
+    for (const Value output : function.getBody().front().getTerminator()->getOperands()) {
+      if (!ir::dataDim(output))
+        continue;
+      const int64_t rows = layoutOf(output, lanes).rows(), count = std::min(rows, kMostRows);
+      for (int64_t i = 0; i < count; ++i)
+        if (const auto row = viewed.of(output, i * rows / count))
+          if (auto map = row->value.getDefiningOp<ir::MapOp>();
+              map && !scaleOf(map, constants).mayBeAffine)
+            sent->emplace_back(row->value, viewed.layoutOf(row->value).flat(row->row, 0));
+    }
   }
 
   /// Whether rows of the operand are read as rows: those of a dynamic relayout become weights.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -10,9 +12,10 @@
 namespace sluice::rows {
 
 struct RowBound {
-  uint64_t rows = 0;  ///< of one tensor, which are stored at once
-  uint64_t beats = 0; ///< of one inference, without those of vector units
-  NodeRef node;       ///< that computes the rows
+  uint64_t rows = 0;                               ///< that are stored at once
+  std::vector<std::pair<NodeRef, uint64_t>> nodes; ///< that compute them, and how many each
+  uint64_t beats = 0;         ///< of one inference, without those of vector units
+  bool readsAnOutput = false; ///< a row of the host is an operand of another row
 };
 
 /// Returns a bound for a function after layout. Each graph that lowerToRows makes of it stores as

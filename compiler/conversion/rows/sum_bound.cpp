@@ -23,6 +23,7 @@
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/row_tensor.h"
+#include "compiler/conversion/rows/viewed_rows.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
@@ -38,12 +39,12 @@ constexpr int64_t kMostSumWeights = int64_t{1} << 26;
 /// Follows rows that views pass on as they are to the rows of states.
 class StateRows {
 public:
-  StateRows(func::FuncOp function, uint32_t lanes) : lanes(lanes) {
+  StateRows(func::FuncOp function, uint32_t lanes) : viewed(lanes) {
     for (auto keep : function.getOps<ir::KeepOp>())
       kept[keep.getState()] = keep.getValue();
   }
 
-  [[nodiscard]] RowLayout layoutOf(Value value) const { return rows::layoutOf(value, lanes); }
+  [[nodiscard]] RowLayout layoutOf(Value value) const { return viewed.layoutOf(value); }
 
   struct Found {
     Value state;
@@ -63,53 +64,17 @@ public:
 
 private:
   using StateRow = std::pair<Value, int64_t>;
-  struct At {
-    Value value;
-    int64_t element;
-  };
 
-  const uint32_t lanes;
-  llvm::DenseMap<Value, Value> kept; ///< by state, its value in the next inference
-  llvm::DenseMap<Operation *, space::Pieces> views;
+  ViewedRows viewed;
+  llvm::DenseMap<Value, Value> kept;        ///< by state, its value in the next inference
   llvm::DenseMap<StateRow, uint64_t> known; ///< inferencesOf()
 
-  /// The element of a state that an element is; nothing if it is computed.
-  std::optional<At> stateElement(At at) {
-    for (;;) {
-      Operation *op = at.value.getDefiningOp();
-      if (!op || !ir::dataDim(at.value))
-        return std::nullopt;
-      if (llvm::isa<ir::StateOp>(op))
-        return at;
-      auto view = llvm::dyn_cast<ir::ViewInterface>(op);
-      if (!view || llvm::isa<ir::RelayoutOp>(op))
-        return std::nullopt;
-      auto pieces = views.find(op);
-      if (pieces == views.end())
-        pieces = views.try_emplace(op, view.pieces()).first;
-      const space::Source source = space::sourceOf(
-          pieces->second, addressing::rowMajorIndex(at.element, ir::shapeOf(at.value)));
-      if (!source.operand)
-        return std::nullopt;
-      at = {op->getOperand(*source.operand), source.element};
-    }
-  }
-
+  /// The row of a state that a row is; nothing if it is computed.
   std::optional<StateRow> stateRow(Value value, const RowLayout &layout, int64_t row) {
-    std::optional<StateRow> all;
-    for (int64_t lane = 0; lane < layout.used(row); ++lane) {
-      const auto at = stateElement({value, layout.flat(row, lane)});
-      if (!at)
-        return std::nullopt;
-      const RowLayout ofState = layoutOf(at->value);
-      const RowLayout::Place place = ofState.place(at->element);
-      const StateRow here(at->value, place.row);
-      if (place.lane != lane || (all && *all != here) ||
-          ofState.used(place.row) != layout.used(row))
-        return std::nullopt;
-      all = here;
-    }
-    return all;
+    const auto found = viewed.of(value, layout, row);
+    if (!found || !found->value.getDefiningOp<ir::StateOp>())
+      return std::nullopt;
+    return StateRow(found->value, found->row);
   }
 
   /// Nothing if the row never becomes anything but a row of a state.

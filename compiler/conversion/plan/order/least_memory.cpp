@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/conversion/plan/order/addresses.h"
+#include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
@@ -25,6 +26,24 @@ std::vector<bool> addressed(const Graph &graph, const Work &work) {
   for (const rows::State &state : graph.states)
     result[state.next] = work[state.next].live;
   return result;
+}
+
+/// Returns the addresses of every inbox that belong to output rows. A row for the host and for
+/// cores travels once, so its address is its output row. Then no other row has the address of an
+/// output row.
+uint64_t outputsInInbox(const Graph &graph, const Work &work) {
+  bool isRead = false;
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (const RowId row : work.stages[stage]) {
+      forEachOperand(graph, work, row,
+                     [&](RowId operand, bool) { isRead |= work[operand].output; });
+      forEachState(graph, row,
+                   [&](uint32_t state) { isRead |= work[graph.states[state].next].output; });
+    }
+  uint64_t rows = 0;
+  for (const rows::Port &port : graph.outputs)
+    rows += port.rows.size();
+  return isRead ? rows : 0;
 }
 
 } // namespace
@@ -60,6 +79,7 @@ std::vector<RowId> rowsAtOnce(const Graph &graph, const Work &work) {
 LeastMemory leastMemory(const Graph &graph, const Work &work) {
   LeastMemory least;
   least.inputRows = work.stages[0].size();
+  least.outputRows = outputsInInbox(graph, work);
   std::vector<bool> block(graph.blocks.size()), constant(graph.rows.size());
   std::set<uint32_t> tables;
   std::unordered_set<std::string_view> biases;
@@ -97,7 +117,7 @@ LeastMemory leastMemory(const Graph &graph, const Work &work) {
 
 bool fits(const LeastMemory &least, const format::Geometry &geometry) {
   const uint64_t cores = geometry.cores;
-  return least.inputRows <= geometry.inboxRows &&
+  return least.inputRows + least.outputRows <= geometry.inboxRows &&
          least.constantRows <= cores * geometry.localRows &&
          least.rows <= geometry.inboxRows + cores * geometry.localRows &&
          least.weightBlocks <= cores * geometry.weightBlocks &&

@@ -13,6 +13,7 @@ namespace sluice::plan {
 /// Of all cores together, where nothing else is said. No placement takes less.
 struct LeastMemory {
   uint64_t inputRows = 0;    ///< of every inbox
+  uint64_t outputRows = 0;   ///< of every inbox, beside the inputs
   uint64_t constantRows = 0; ///< of local memories
   uint64_t rows = 0; ///< of one inbox and of all local memories: those that are there at once
   uint64_t weightBlocks = 0;

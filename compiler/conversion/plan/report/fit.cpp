@@ -1,8 +1,10 @@
 #include "compiler/conversion/plan/report/fit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,6 +40,8 @@ std::string singular(std::string memory) {
   return memory;
 }
 
+constexpr size_t kNamed = 3; ///< nodes or tensors in a problem
+
 /// Returns the nodes of the largest counts, by index into Graph::nodes, largest first.
 std::vector<std::pair<uint64_t, uint32_t>> largestOf(const std::map<uint32_t, uint64_t> &byNode) {
   std::vector<std::pair<uint64_t, uint32_t>> result;
@@ -46,7 +50,6 @@ std::vector<std::pair<uint64_t, uint32_t>> largestOf(const std::map<uint32_t, ui
   std::ranges::sort(result, [](const auto &left, const auto &right) {
     return std::pair(right.first, left.second) < std::pair(left.first, right.second);
   });
-  constexpr size_t kNamed = 3;
   result.resize(std::min(result.size(), kNamed));
   return result;
 }
@@ -199,6 +202,27 @@ LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows, std::vect
           fmt::format("{} rows are stored at once, {} of them in local rows", rows, local)};
 }
 
+Problems lackingHostRows(const format::Geometry &geometry, std::vector<User> inputs,
+                         std::vector<User> outputs) {
+  const auto rowsOf = [](const std::vector<User> &users) {
+    uint64_t rows = 0;
+    for (const User &user : users)
+      rows += user.used;
+    return rows;
+  };
+  const uint64_t rows = rowsOf(inputs) + rowsOf(outputs);
+  if (rowsOf(inputs) > geometry.inboxRows || rows <= geometry.inboxRows)
+    return {};
+  std::vector<User> largest = std::move(inputs);
+  std::ranges::move(outputs, std::back_inserter(largest));
+  std::ranges::sort(largest, [](const User &left, const User &right) {
+    return std::pair(right.used, left.name) < std::pair(left.used, right.name);
+  });
+  largest.resize(std::min(largest.size(), kNamed));
+  return {leastProblem(geometry, {"inbox rows", "its inputs and outputs", rows, geometry.inboxRows,
+                                  std::move(largest), "an inbox"})};
+}
+
 Problems leastProblems(const Graph &graph, const Work &work, const LeastMemory &least) {
   const format::Geometry &geometry = graph.geometry;
   const uint64_t cores = geometry.cores, local = cores * geometry.localRows;
@@ -213,6 +237,16 @@ Problems leastProblems(const Graph &graph, const Work &work, const LeastMemory &
     add(rowsTogether(geometry, least.rows, count.largest()));
   } else if (least.inputRows > geometry.inboxRows) {
     add({"inbox rows", "its inputs", least.inputRows, geometry.inboxRows, {}, "an inbox"});
+  } else if (least.outputRows != 0) {
+    const auto users = [](std::string_view kind, const std::vector<rows::Port> &ports) {
+      std::vector<User> found;
+      for (const rows::Port &port : ports)
+        found.push_back({fmt::format("{} '{}'", kind, port.tensor.name), port.rows.size()});
+      return found;
+    };
+    std::ranges::move(
+        lackingHostRows(geometry, users("input", graph.inputs), users("output", graph.outputs)),
+        std::back_inserter(problems));
   }
   if (least.constantRows > local)
     add({"local rows", "its constants", least.constantRows, local});

@@ -51,6 +51,11 @@ LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows, std::vect
 /// The problem of a model that needs more of a memory than there is.
 Problem leastProblem(const format::Geometry &geometry, const LeastUse &use);
 
+/// The problem of a model one of whose outputs the network reads: an inbox then holds the rows of
+/// all inputs and outputs. None if it has room for them, or if it has none for the inputs alone.
+Problems lackingHostRows(const format::Geometry &geometry, std::vector<User> inputs,
+                         std::vector<User> outputs);
+
 /// Returns a problem for each memory of which every plan of a graph needs more than the target has.
 /// A graph without problems may fit.
 Problems leastProblems(const rows::Graph &graph, const Work &work, const LeastMemory &least);

@@ -325,6 +325,30 @@ TEST(Plan, SaysWhatEveryPlanLacks) {
                           "tables, 1 more than the 2 of all cores"));
 }
 
+/// The network reads rows of an output: all outputs then lie beside the inputs in each inbox.
+TEST(Plan, SaysThatInboxesLackRoomForInputsAndOutputs) {
+  GraphBuilder builder("c2b8", 1);
+  const auto h = builder.dense(builder.input(2), 5, {});
+  builder.output(h);
+  builder.output(builder.dense(h, 3, {}));
+  rows::Graph graph = builder.graph;
+  graph.geometry.inboxRows = 10;
+  EXPECT_THAT(lackingOf(graph), testing::IsEmpty());
+  graph.geometry.inboxRows = 9;
+  EXPECT_THAT(lackingOf(graph),
+              testing::ElementsAre("the model does not fit c2b8: its inputs and outputs need at "
+                                   "least 10 inbox rows, 1 more than the 9 of an inbox"));
+  const Work work = analyse(graph);
+  EXPECT_THAT(leastProblems(graph, work, leastMemory(graph, work)).at(0).notes,
+              testing::ElementsAre("output 'y0' needs at least 5 inbox rows",
+                                   "output 'y1' needs at least 3 inbox rows",
+                                   "input 'x0' needs at least 2 inbox rows"));
+  graph.geometry.inboxRows = 1;
+  EXPECT_THAT(lackingOf(graph),
+              testing::ElementsAre("the model does not fit c2b8: its inputs need at least 2 inbox "
+                                   "rows, 1 more than the 1 of an inbox"));
+}
+
 /// A row of more products than a core has weight blocks for is computed by two.
 TEST(Plan, LongRowsAreSharedOutWhereBlocksAreFew) {
   rows::Graph graph = perceptron("c2b8", {40, 1, 1}, 3);

@@ -143,6 +143,74 @@ TEST(RowBound, CountsNoRowsThatBecomeWeights) {
   expect(model(twice("%p", "%l", type(20, 12)), tanh("%q", "%r", type(12, 8))), 0, 92);
 }
 
+/// Attention of 20 positions with 8 features, each line of scores in three rows. `scores` computes
+/// %s of %p, the product of queries and keys. The maximum is that of %s, and the exponentials are
+/// those of `powers`.
+std::string attention(const std::string &scores, const std::string &powers) {
+  const std::string x = type(20, 8), lines = type(20, 20), maxima = type(20, 1);
+  return "func.func @main(%q: " + x + ", %k: tensor<8x20xbf16, #sluice.dim<0>>, %v: " + x +
+         ") -> " + x + " {\n  %p = sluice.matmul %q, %k : (" + x +
+         ", tensor<8x20xbf16, #sluice.dim<0>>) -> " + lines + "\n" + scores +
+         "  %m = sluice.reduce max %s axes [1] keepdims : (" + lines + ") -> " + maxima +
+         "\n  %b = sluice.broadcast %m : (" + maxima + ") -> " + lines +
+         "\n  %e = sluice.map (%a = " + powers + ", %c = %b) : (" + lines + ", " + lines + ") -> " +
+         lines +
+         " {\n    %d = arith.subf %a, %c : f32\n    %x = math.exp %d : f32\n    sluice.yield %x\n"
+         "  }\n  %y = sluice.matmul %e, %v : (" +
+         lines + ", " + x + ") -> " + x + "\n  return %y : " + x + "\n}";
+}
+
+TEST(RowBound, CountsScoresBesideTheirExponentials) {
+  const std::string lines = type(20, 20);
+  // 60 rows of each. Beside them are stored 20 maxima.
+  expect(attention(twice("%s", "%p", lines), "%s"), 120, 140);
+}
+
+TEST(RowBound, CountsNoOperandThatMayBePartOfAFunction) {
+  const std::string lines = type(20, 20);
+  // The exponentials read the product, of which the maximum is not taken.
+  expect(attention(tanh("%s", "%p", lines), "%p"), 60, 140);
+  // Nor is it certain that a function has rows of its own.
+  expect(attention(tanh("%s", "%p", lines), "%s"), 60, 140);
+}
+
+/// A recurrence of three steps whose states are returned. Each is the operand of the next step.
+/// `behind` is a function of each state, if it is not empty.
+std::string recurrence(const std::string &behind) {
+  const std::string one = type(1, 20), all = type(3, 20), h = behind.empty() ? "%g" : "%h";
+  std::string text = "func.func @main(%x: " + all + ") -> " + all + " {\n";
+  for (int step = 0; step < 3; ++step) {
+    const std::string i = std::to_string(step), before = step == 0 ? "%x0" : "%r" + i;
+    text += "  %x" + i + " = sluice.slice %x starts [" + i + ", 0] sizes [1, 20] steps [1, 1] : (" +
+            all + ") -> " + one + "\n";
+    if (step != 0)
+      text += product(before, h + std::to_string(step - 1), 1, 20, 20);
+    text += "  %g" + i + " = sluice.map (%a = %x" + i + ", %b = " + before + ") : (" + one + ", " +
+            one + ") -> " + one +
+            " {\n    %s = arith.addf %a, %b : f32\n    %t = math.tanh %s : f32\n"
+            "    sluice.yield %t\n  }\n";
+    if (!behind.empty())
+      text += map("%h" + i, "%g" + i, one, behind);
+  }
+  return text + "  %y = sluice.concat " + h + "0, " + h + "1, " + h + "2 axis 0 : (" + one + ", " +
+         one + ", " + one + ") -> " + all + "\n  return %y : " + all + "\n}";
+}
+
+TEST(RowBound, KnowsThatARowOfAnOutputIsRead) {
+  const auto readsAnOutput = [](const std::string &text) {
+    const Model model(text);
+    EXPECT_TRUE(model.graph) << text;
+    const bool known = rowBound(model.main(), 8).readsAnOutput;
+    EXPECT_LE(known, plan::leastMemory(*model.graph, plan::analyse(*model.graph)).outputRows != 0);
+    return known;
+  };
+  EXPECT_TRUE(readsAnOutput(recurrence("")));
+  // A product reads the rows before an affine function.
+  EXPECT_FALSE(readsAnOutput(recurrence("arith.mulf %a, %c")));
+  EXPECT_FALSE(readsAnOutput(
+      function(tanh("%h", "%x", type(5, 20)) + product("%y", "%h", 5, 20, 4), type(5, 4))));
+}
+
 std::string cube(int heads, int rows, int columns, const std::string &element = "bf16") {
   return "tensor<" + std::to_string(heads) + "x" + std::to_string(rows) + "x" +
          std::to_string(columns) + "x" + element + (element == "bf16" ? ", #sluice.dim<2>>" : ">");

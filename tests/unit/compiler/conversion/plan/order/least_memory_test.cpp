@@ -55,6 +55,15 @@ TEST_F(Least, OutputsAreRowsOfTheHost) {
   EXPECT_EQ(least().preloadRows, 0U);
 }
 
+/// A row for the host and for cores has one address, which is its output row.
+TEST_F(Least, OutputsThatAreReadLieInEveryInbox) {
+  const auto x = builder.input(2), h = builder.dense(x, 3, {}), y = builder.dense(h, 2, {});
+  builder.output(y);
+  EXPECT_EQ(least().outputRows, 0U);
+  builder.output(h);
+  EXPECT_EQ(least().outputRows, 5U);
+}
+
 TEST_F(Least, StatesAreKeptToo) {
   const auto x = builder.input(1);
   RowId newest = x[0];
@@ -107,8 +116,9 @@ TEST_F(Least, AMemoryIsLargeEnoughToTheRow) {
   all.tables = cores * target.tables;
   EXPECT_TRUE(fits(all, target));
   for (uint64_t LeastMemory::*of :
-       {&LeastMemory::inputRows, &LeastMemory::constantRows, &LeastMemory::rows,
-        &LeastMemory::weightBlocks, &LeastMemory::preloadRows, &LeastMemory::tables}) {
+       {&LeastMemory::inputRows, &LeastMemory::outputRows, &LeastMemory::constantRows,
+        &LeastMemory::rows, &LeastMemory::weightBlocks, &LeastMemory::preloadRows,
+        &LeastMemory::tables}) {
     LeastMemory more = all;
     ++(more.*of);
     EXPECT_FALSE(fits(more, target));
@@ -141,6 +151,10 @@ TEST(LeastOfAll, NoPlacementTakesLess) {
     for (size_t state = 0; state < states; ++state)
       builder.graph.states[state].next = rows[rows.size() - 1 - any(rows.size() / 2)];
     builder.output({rows.back()});
+    const RowId other = rows[rows.size() - 2 - any(rows.size() / 2)];
+    const RowKind kind = builder.graph.rows[other].kind;
+    if (any(2) == 0 && (kind == RowKind::Linear || kind == RowKind::Vector))
+      builder.output({other});
     rows::Graph graph = builder.graph;
     if (states != 0)
       graph = workAhead(graph, false);
@@ -163,7 +177,7 @@ TEST(LeastOfAll, NoPlacementTakesLess) {
           }
           for (const uint64_t of : weightBlocksUsed(graph, work, placement))
             blocks += of;
-          EXPECT_LE(least.inputRows, placement.inboxRows) << seed;
+          EXPECT_LE(least.inputRows + least.outputRows, placement.inboxRows) << seed;
           EXPECT_LE(least.constantRows, constants) << seed;
           EXPECT_LE(least.rows, placement.inboxRows + local) << seed;
           EXPECT_LE(least.weightBlocks, blocks) << seed;
