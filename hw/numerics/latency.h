@@ -64,9 +64,12 @@ struct Latencies {
   /// What an arithmetic unit adds if a beat uses it.
   constexpr unsigned alu() const { return stages.vecAlu; }
 
+  /// What the function table adds if a beat uses it.
+  constexpr unsigned table() const { return stages.vecTable; }
+
   /// From the issue of a beat with this path to its destination: L of docs/machine.md.
   constexpr unsigned vector(unsigned path) const {
-    return kVecRead + (path & 1) * stages.vecAlu + (path >> 1 & 1) * kVecTable +
+    return kVecRead + (path & 1) * stages.vecAlu + (path >> 1 & 1) * table() +
            reduce(static_cast<Reduce>(path >> 3)) + (path >> 2 & 1) * stages.vecAlu + stages.vecOut;
   }
 };

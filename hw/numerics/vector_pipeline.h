@@ -28,7 +28,7 @@ constexpr VectorEntries vectorEntries(unsigned path, const Latencies &latencies)
   if (looksUp)
     out.table = static_cast<uint8_t>(table);
   if (path >> 3 != 0)
-    out.reduce = static_cast<uint8_t>(table + (looksUp ? kVecTable : 0));
+    out.reduce = static_cast<uint8_t>(table + (looksUp ? latencies.table() : 0));
   out.destination = static_cast<uint8_t>(latencies.vector(path));
   return out;
 }

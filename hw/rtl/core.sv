@@ -14,6 +14,7 @@ module core #(
     parameter int unsigned MmFanout     = isa_pkg::MmFanoutDefault,
     parameter int unsigned MmNormalise  = isa_pkg::MmNormaliseDefault,
     parameter int unsigned VecAlu       = isa_pkg::VecAluDefault,
+    parameter int unsigned VecTable     = isa_pkg::VecTableDefault,
     parameter int unsigned VecOut       = isa_pkg::VecOutDefault,
     parameter bit Readback              = 1'b1,  // of tensor rows
     localparam int unsigned RowBits     = Lanes * 16
@@ -191,11 +192,12 @@ module core #(
   );
 
   vector_unit #(
-      .Lanes (Lanes),
-      .Tables(Tables),
-      .PcBits(PcBits),
-      .VecAlu(VecAlu),
-      .VecOut(VecOut)
+      .Lanes   (Lanes),
+      .Tables  (Tables),
+      .PcBits  (PcBits),
+      .VecAlu  (VecAlu),
+      .VecTable(VecTable),
+      .VecOut  (VecOut)
   ) u_vector (
       .clk_i,
       .rst_i,

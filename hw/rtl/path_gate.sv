@@ -9,8 +9,9 @@
 `include "assert.svh"
 
 module path_gate #(
-    parameter int unsigned Lanes  = 8,
-    parameter int unsigned VecAlu = isa_pkg::VecAluDefault
+    parameter int unsigned Lanes    = 8,
+    parameter int unsigned VecAlu   = isa_pkg::VecAluDefault,
+    parameter int unsigned VecTable = isa_pkg::VecTableDefault
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
@@ -31,15 +32,15 @@ module path_gate #(
   localparam int unsigned Sum    = (Levels + 1) / 2 + isa_pkg::VecReduceSum;
 
   `SLUICE_REQUIRE(isa_pkg::VecRead == 2)
-  `SLUICE_REQUIRE(2 * VecAlu + isa_pkg::VecTable + Sum < (1 << Bits) - 2)
-  `SLUICE_REQUIRE(2 * VecAlu + isa_pkg::VecTable + Argmax < (1 << Bits) - 2)
+  `SLUICE_REQUIRE(2 * VecAlu + VecTable + Sum < (1 << Bits) - 2)
+  `SLUICE_REQUIRE(2 * VecAlu + VecTable + Argmax < (1 << Bits) - 2)
 
   // Returns how many stages of a path_t lie between the operands and each place.
   function automatic logic [Places*Bits-1:0] stages_of(input logic [1:0] kind, input logic alu2,
                                                        input logic looks_up, input logic alu1);
     logic [Bits-1:0] lookup, reduce, out;
     lookup = alu1 ? Bits'(VecAlu) : '0;
-    reduce = lookup + (looks_up ? Bits'(isa_pkg::VecTable) : '0);
+    reduce = lookup + (looks_up ? Bits'(VecTable) : '0);
     out    = reduce + (alu2 ? Bits'(VecAlu) : '0)
            + ({1'b0, kind} == isa_pkg::ReduceMax ? Bits'(Max)
            : {1'b0, kind} == isa_pkg::ReduceSum ? Bits'(Sum)

@@ -21,6 +21,7 @@ module sluice_top #(
     parameter int unsigned MmFanout         = isa_pkg::MmFanoutDefault,  // stages
     parameter int unsigned MmNormalise      = isa_pkg::MmNormaliseDefault,
     parameter int unsigned VecAlu           = isa_pkg::VecAluDefault,
+    parameter int unsigned VecTable         = isa_pkg::VecTableDefault,
     parameter int unsigned VecOut           = isa_pkg::VecOutDefault,
     parameter int unsigned NetHop           = isa_pkg::NetHopDefault,
     parameter bit Readback                  = 1'b1,  // of tensor rows, else they read as zero
@@ -105,6 +106,7 @@ module sluice_top #(
         .MmFanout    (MmFanout),
         .MmNormalise (MmNormalise),
         .VecAlu      (VecAlu),
+        .VecTable    (VecTable),
         .VecOut      (VecOut),
         .Readback    (Readback)
     ) u_core (

@@ -1,16 +1,18 @@
 // Function tables over a row: fp32 in, rounded to bf16, the table's value out as
 // fp32. A beat every cycle, each with its own table.
 // table_i comes in cycle t-1, the other inputs in t; value_o and valid_o leave in
-// t + vec_table (3), registered.
+// t + vec_table (Stages), registered.
 // Stage 1 rounds and makes the address of the entry, stage 2 registers the entry and
 // works out what lies outside the range, stage 3 selects; outside the range of a log
-// table it adds the exponent's part to the entry and rounds.
+// table it adds the exponent's part to the entry and rounds. With four stages a
+// register lies between the address and the memory, whose blocks are far apart.
 // Configuration: entries at {table, index}, header words at {table, word}.
 `include "assert.svh"
 
 module vec_table #(
     parameter int unsigned Lanes     = 8,
     parameter int unsigned Tables    = 4,
+    parameter int unsigned Stages    = isa_pkg::VecTableDefault,
     localparam int unsigned IdBits   = $clog2(Tables),
     localparam int unsigned AddrBits = IdBits + $clog2(isa_pkg::TableEntries)
 ) (
@@ -27,6 +29,7 @@ module vec_table #(
     input  logic [63:0]         cfg_data_i
 );
   `SLUICE_REQUIRE(Tables >= 2 && Tables <= 16)
+  `SLUICE_REQUIRE(Stages >= isa_pkg::VecTableLeast && Stages <= isa_pkg::VecTableMost)
 
   typedef struct packed {
     logic [31:0]     unused3;
@@ -45,11 +48,16 @@ module vec_table #(
     logic [1:0]      mode;
   } header_t;
 
+  // What stage 2 needs of a lane: sign, NaN, below and above the range, exponent, mantissa.
+  localparam int unsigned LaneBits = 19;
+
   header_t               header1_q, header_q;  // in stages 1 and 2
+  header_t               found_header;         // of the beat whose entries are read
   logic [255:0]          words1_q;             // of header1_q
-  logic                  stage2_q, stage3_q, scaled, log, log_q;
+  logic                  read, stage2_q, stage3_q, scaled, log, log_q;
   logic [3:0]            table1_q;
-  logic [Lanes*AddrBits-1:0] addr;
+  logic [Lanes*AddrBits-1:0] addr, read_addr;
+  logic [Lanes*LaneBits-1:0] lanes, read_lanes;
   logic [Lanes*16-1:0]   entry;
 
   assign scaled = header1_q.mode == 2'd1;
@@ -77,13 +85,40 @@ module vec_table #(
       stage3_q <= 1'b0;
       valid_o  <= 1'b0;
     end else begin
-      stage2_q <= valid_i;
+      stage2_q <= read;
       stage3_q <= stage2_q;
       valid_o  <= stage3_q;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (valid_i) header_q <= header1_q;
+    if (read) header_q <= found_header;
+  end
+
+  if (Stages > isa_pkg::VecTableLeast) begin : gen_address
+    logic                      read_q;
+    header_t                   found_header_q;
+    logic [Lanes*AddrBits-1:0] read_addr_q;
+    logic [Lanes*LaneBits-1:0] read_lanes_q;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) read_q <= 1'b0;
+      else read_q <= valid_i;
+    end
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        found_header_q <= header1_q;
+        read_addr_q    <= addr;
+        read_lanes_q   <= lanes;
+      end
+    end
+    assign read         = read_q;
+    assign found_header = found_header_q;
+    assign read_addr    = read_addr_q;
+    assign read_lanes   = read_lanes_q;
+  end else begin : gen_no_address
+    assign read         = valid_i;
+    assign found_header = header1_q;
+    assign read_addr    = addr;
+    assign read_lanes   = lanes;
   end
 
   table_ram #(
@@ -91,8 +126,8 @@ module vec_table #(
       .AddrBits(AddrBits)
   ) u_entries (
       .clk_i,
-      .read_i      (valid_i),
-      .read_addr_i (addr),
+      .read_i      (read),
+      .read_addr_i (read_addr),
       .read_data_o (entry),
       .write_i     (cfg_entry_i),
       .write_addr_i(cfg_addr_i[AddrBits-1:0]),
@@ -149,15 +184,19 @@ module vec_table #(
     assign place1 = place_of(offset1, !x[23]);
     assign addr[i*AddrBits+:AddrBits] = {table1_q[IdBits-1:0], carry ? place1 : place0, mantissa};
 
+    assign lanes[i*LaneBits+:LaneBits] = {
+      x[31],
+      x[30:23] == '1 && x[22:0] != '0,
+      !scaled && (offset[8] || (log && x[31])),
+      !scaled && !offset[8] && offset[7:4] != '0 && !(log && x[31]),
+      carry && x[30:23] != '1 && x[30:23] != '0 ? x[30:23] + 8'd1 : x[30:23],
+      mantissa
+    };
+
     always_ff @(posedge clk_i) begin
-      if (valid_i) begin
-        sign_q     <= x[31];
-        nan_q      <= x[30:23] == '1 && x[22:0] != '0;
-        exponent_q <= carry && x[30:23] != '1 && x[30:23] != '0 ? x[30:23] + 8'd1 : x[30:23];
-        mantissa_q <= mantissa;
-        below_q    <= !scaled && (offset[8] || (log && x[31]));
-        above_q    <= !scaled && !offset[8] && offset[7:4] != '0 && !(log && x[31]);
-      end
+      if (read)
+        {sign_q, nan_q, below_q, above_q, exponent_q, mantissa_q} <=
+            read_lanes[i*LaneBits+:LaneBits];
     end
 
     // ---- stage 2 ----------------------------------------------------------------

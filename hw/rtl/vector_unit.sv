@@ -13,6 +13,7 @@ module vector_unit #(
     parameter int unsigned Tables   = 4,
     parameter int unsigned PcBits   = 9,
     parameter int unsigned VecAlu   = isa_pkg::VecAluDefault,
+    parameter int unsigned VecTable = isa_pkg::VecTableDefault,
     parameter int unsigned VecOut   = isa_pkg::VecOutDefault,
     localparam int unsigned RowBits = Lanes * 16
 ) (
@@ -62,7 +63,7 @@ module vector_unit #(
   localparam int unsigned Argmax   = Levels + isa_pkg::VecReduceArgmax;
   localparam int unsigned Reduce   = Sum > Argmax ? Sum : Argmax;  // the longest
 
-  `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * VecAlu + isa_pkg::VecTable + Reduce + VecOut < Slots)
+  `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * VecAlu + VecTable + Reduce + VecOut < Slots)
 
   // The second arithmetic unit needs this of a beat besides its lanes.
   typedef struct packed {
@@ -176,8 +177,9 @@ module vector_unit #(
 
   logic table_in, reduce_in, out_in;
   path_gate #(
-      .Lanes (Lanes),
-      .VecAlu(VecAlu)
+      .Lanes   (Lanes),
+      .VecAlu  (VecAlu),
+      .VecTable(VecTable)
   ) u_gate (
       .clk_i,
       .rst_i,
@@ -409,7 +411,7 @@ module vector_unit #(
       .soon_o(alu1_soon), .next_o(alu1_next), .way_o(alu1_way)
   );
   beat_way #(
-      .Stages(isa_pkg::VecTable)
+      .Stages(VecTable)
   ) u_table_way (
       .clk_i, .rst_i, .valid_i(table_in), .way_i(table_way_in),
       .soon_o(table_soon), .next_o(table_next), .way_o(table_way)
@@ -454,7 +456,8 @@ module vector_unit #(
 
   vec_table #(
       .Lanes (Lanes),
-      .Tables(Tables)
+      .Tables(Tables),
+      .Stages(VecTable)
   ) u_table (
       .clk_i,
       .rst_i,

@@ -26,8 +26,9 @@ namespace {
 // Costs in cycles of latency with the default stages, and what a further pass over the rows costs.
 // A table is a scarce resource, so it counts more than its three cycles; as much as many steps,
 // where a map would take more tables than a core has.
-constexpr unsigned kStepCost = 10, kAluCost = isa::Stages().vecAlu, kTableCost = isa::kVecTable + 4,
-                   kScarceTableCost = 100, kInexactCost = 2;
+constexpr unsigned kStepCost = 10, kAluCost = isa::Stages().vecAlu,
+                   kTableCost = isa::Stages().vecTable + 4, kScarceTableCost = 100,
+                   kInexactCost = 2;
 
 /// What every target has at least.
 constexpr size_t kTables = 4;

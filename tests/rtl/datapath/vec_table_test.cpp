@@ -1,4 +1,4 @@
-// vec_table.sv against the library: all bf16 inputs through random tables of all
+// vec_table.sv against the library, with each number of stages: all bf16 inputs through random tables of all
 // modes, unrounded inputs, and a different table in every cycle.
 #include <array>
 #include <deque>
@@ -52,7 +52,7 @@ TEST(VecTable, EveryInputOfRandomTables) {
       bool valid = false;
       std::array<uint32_t, kLanes> in{}, out{};
     };
-    std::deque<Beat> beats(isa::kVecTable);
+    std::deque<Beat> beats(SLUICE_STAGES);
     // The number of the table comes a cycle before the beat.
     unsigned next = bench.pick(kTables);
     bench->table_i = next;
