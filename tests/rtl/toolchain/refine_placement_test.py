@@ -11,11 +11,13 @@ import tempfile
 import unittest
 from collections import defaultdict
 
+import numpy
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
 import refine_placement  # noqa: E402
 
-COLUMNS, ROWS, FREE_ROW, RAM_ROWS = range(2, 26), range(2, 14), 7, (14, 15)
+COLUMNS, ROWS, FREE_ROW, RAM_ROWS, MULTIPLIER_ROWS = range(2, 26), range(2, 14), 7, (14, 15), (16, 17)
 OUTPUTS = {"F", "OFX", "FCO", "Q", "DOA0", "WDO0", "P0", "O"}
 
 
@@ -112,9 +114,11 @@ class Builder:
                 self.add(f"block ram{number}", "DP16KD", (x, y, f"EBR{x % 4}"), {"DOA0": out}, {"REGMODE_A": "NOREG"}, late=("ADA0", "DIA0"))
         for x in COLUMNS:
             self.add(f"free {x}", "TRELLIS_COMB", (x, FREE_ROW, "SLICEA.K0"), {})
-        out = self.wire()
-        self.outputs.append(out)
-        self.add("multiplier", "MULT18X18D", (3, 16, "MULT18_0"), {"P0": out}, late=("A0", "B0"))
+        for number, (x, y) in enumerate((x, y) for y in MULTIPLIER_ROWS for x in COLUMNS[::9]):
+            if number % 4:
+                out = self.wire()
+                self.outputs.append(out)
+                self.add(f"multiplier{number}", "MULT18X18D", (x, y, f"MULT18_{x % 2}"), {"P0": out}, late=("A0", "B0"))
         # A LUT reads wires of cells before it, so that there are no loops; others read any.
         order = {bit: index for index, bit in enumerate(self.outputs)}
         for name, port in self.inputs:
@@ -150,15 +154,14 @@ def violations(cells, original):
                 lut = next(n for n, c in cells.items() if c["connections"].get("F") == cell["connections"]["DI"])
                 if cells[lut]["attributes"]["NEXTPNR_BEL"] != bel.replace("FF", "K"):
                     found.append(f"{name} is not at its LUT {lut}")
-        if cell["type"] in ("MULT18X18D",) or name.startswith("free "):
-            if bel != original[name]["attributes"]["NEXTPNR_BEL"]:
-                found.append(f"{name} has moved")
+        if name.startswith("free ") and bel != original[name]["attributes"]["NEXTPNR_BEL"]:
+            found.append(f"{name} has moved")
         if int(y) == FREE_ROW and not name.startswith("free "):
             found.append(f"{name} lies in a row that is kept free")
-        if (cell["type"] == "DP16KD") != (int(y) in RAM_ROWS) and cell["type"] != "MULT18X18D":
+        if (cell["type"] == "DP16KD") != (int(y) in RAM_ROWS) or (cell["type"] == "MULT18X18D") != (int(y) in MULTIPLIER_ROWS):
             found.append(f"{name} lies in a wrong row")
-        if cell["type"] == "DP16KD" and site != f"EBR{int(x) % 4}":
-            found.append(f"{name} at {bel}, which is no place for a block RAM")
+        if site != {"DP16KD": f"EBR{int(x) % 4}", "MULT18X18D": f"MULT18_{int(x) % 2}"}.get(cell["type"], site):
+            found.append(f"{name} at {bel}, where it has no place")
     found += [f"two enables in {slice_}" for slice_, enables in slices.items() if len(enables) > 1]
     found += [f"two resets in {tile}" for tile, resets in tiles.items() if len(resets) > 1]
     groups = defaultdict(list)  # cells that keep their distances: chains, the halves of a multiplexer, LUT RAMs
@@ -233,7 +236,7 @@ class RefinePlacement(unittest.TestCase):
     def test_the_checker_finds_faults(self):
         cells = Builder(random.Random(0)).whole()
         self.assertEqual(violations(cells, cells), [])
-        for name, bel in (("carry1.9", "X25/Y13/SLICEA.K1"), ("free 2", "X2/Y8/SLICED.K0"), ("block ram1", "X10/Y14/EBR1")):
+        for name, bel in (("carry1.9", "X25/Y13/SLICEA.K1"), ("free 2", "X2/Y8/SLICED.K0"), ("block ram1", "X10/Y14/EBR1"), ("multiplier1", "X3/Y16/MULT18_0")):
             broken = copy.deepcopy(cells)
             broken[name]["attributes"]["NEXTPNR_BEL"] = bel
             self.assertNotEqual(violations(broken, cells), [], name)
@@ -244,6 +247,26 @@ class RefinePlacement(unittest.TestCase):
                 placement = refine_placement.Placement(copy.deepcopy(cells))
                 self.assertAlmostEqual(placement.analyse(10), longest(cells), 6)
                 self.assertEqual(placement.wire_length(), wire_length(cells))
+
+    def test_a_chain_that_is_torn_apart_is_refused(self):
+        cells = Builder(random.Random(0)).whole()
+        cells["carry1.8"]["attributes"]["NEXTPNR_BEL"] = "X25/Y13/SLICEA.K0"
+        with self.assertRaisesRegex(ValueError, r"^carry1\.[79] and carry1\.[89] are connected, but do not lie in neighbouring tiles$"):
+            refine_placement.Placement(cells)
+
+    def test_costs_follow_the_moves(self):
+        for seed, cells in self.placements():
+            with self.subTest(seed=seed):
+                placement = refine_placement.Placement(copy.deepcopy(cells))
+                placement.analyse(6)
+                prices, critical = placement.prices(6), numpy.flatnonzero(placement.paths.length > 5).astype(numpy.int32)
+                before = placement.board.place.copy()
+                refine_placement.anneal(seed, 1500, 2.0, 6, placement.movable, critical, placement.graph, placement.board,
+                                        placement.rules, prices)
+                self.assertGreater((placement.board.place != before).sum(), 100)
+                anew = prices._replace(cost=numpy.zeros_like(prices.cost))
+                refine_placement.all_costs(placement.graph, placement.board, anew)
+                numpy.testing.assert_allclose(prices.cost, anew.cost, rtol=1e-9)
 
     def test_refined_placements_are_legal_and_better(self):
         for seed, cells in self.placements():
