@@ -43,11 +43,12 @@ PAGE = os.path.join(ROOT, "docs", "hardware.md")
 README = os.path.join(ROOT, "README.md")
 CLOCK_LOSS, SIZE_GROWTH, DELAY_GROWTH = 0.10, 0.02, 0.05  # what --check tolerates
 LEAST_CORRELATION, LEAST_UNITS = 0.8, 12  # of estimates and placed units
-# How a machine is placed: with more weight on wires without slack than by default, then refined for paths of this length,
-# by the estimate of tools/refine_placement.py. Shorter paths need longer wires, and
-# the router then takes detours.
+# How a machine is placed and routed: with more weight on wires without slack than by default, then refined for paths of
+# WANTED_NS, by the estimate of tools/refine_placement.py. Shorter paths need longer wires, and the router then takes detours.
+# The router works until no path is longer than that estimate times DETOURS.
 PLACER = ["--placer-heap-critexp", "5", "--placer-heap-timingweight", "40"]
-WANTED_NS = 12.5
+WANTED_NS = 11.5
+DETOURS = 1.1
 # nextpnr's names of the cells, and ours.
 CELLS = {"TRELLIS_COMB": "sites", "TRELLIS_FF": "flip-flops", "MULT18X18D": "multipliers", "DP16KD": "block RAMs"}
 
@@ -214,8 +215,8 @@ class Unit:
                 os.path.join(self.folder, "netlist.json"), os.path.join(self.folder, self.placed), "frame",
                 part["rows beside RAMs and multipliers"], part["columns"])
 
-    def place(self, part, seed, args, bitstream=None):
-        """Places and routes; returns {"mhz", "cells", "path"} of one seed."""
+    def place(self, part, seed, args, note, bitstream=None):
+        """Places and routes; returns {"mhz", "cells", "path"} of one seed. `note` is told what is done of a machine."""
         command = [args.nextpnr or tool("nextpnr-ecp5"), "--" + part["device"], "--package", part["package"], "--speed",
                    str(part["grade"]), "--seed", str(seed), "--freq", "150", "--timing-allow-fail",
                    "--lpf-allow-unconstrained", "-q"]
@@ -224,10 +225,15 @@ class Unit:
             placed = f"placed{seed}.json"
             run([*command, *PLACER, "--json", self.placed, "--no-route", "--write", placed], self.folder, f"place{seed}.log",
                 args.minutes)
+            note("placed")
             file = os.path.join(self.folder, placed)
             import refine_placement  # needs numpy, which only this environment is sure to have
-            refine_placement.refine(file, file, WANTED_NS, seed)
-            prepare_netlist.set_router(file)
+            try:
+                _, (longest, _) = refine_placement.refine(file, file, WANTED_NS, seed)
+            except ValueError as error:
+                raise Failure(f"refinement of the placement: {error}") from error
+            note(f"placement refined, the longest path is about {longest:.1f} ns")
+            prepare_netlist.set_router(file, 1000 / (longest * DETOURS))
             route = ["--json", placed, "--no-pack", "--no-place", "--router", "router2", "--textcfg", f"config{seed}.txt",
                      "--report", f"report{seed}.json"]
         run([*command, *route], self.folder, f"route{seed}.log", args.minutes)
@@ -274,9 +280,9 @@ class Progress:
     def __init__(self, total):
         self.total, self.done, self.began, self.lock = total, 0, time.monotonic(), threading.Lock()
 
-    def show(self, text):
+    def show(self, text, steps=1):
         with self.lock:
-            self.done += 1
+            self.done += steps
             if sys.stderr.isatty():
                 print(f"\r\033[K{self.done} of {self.total} after {time.monotonic() - self.began:.0f} s: {text}",
                       end="", file=sys.stderr, flush=True)
@@ -493,7 +499,7 @@ def measure(unit, args, part, isa_pkg, progress, pool, netlists):
     def place(seed):
         bitstream = os.path.join(args.output, f"{unit.name}-seed{seed}.bit") if unit.is_machine() else None
         try:
-            one = unit.place(part, seed, args, bitstream)
+            one = unit.place(part, seed, args, lambda text: progress.show(f"{unit.name} from seed {seed}: {text}", 0), bitstream)
         except Failure as failure:
             progress.show(f"{unit.name} from seed {seed}: {failure}")
             return Failure(f"seed {seed}: {failure}")

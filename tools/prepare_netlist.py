@@ -104,17 +104,23 @@ def keep_free(cells, rows, columns):
     return len(places)
 
 
-# With these, nextpnr's second router comes to an end on a whole machine. From round to round it prices a wire that is in use
-# higher; as fast as it does by default, wires give way to each other without end. A string of the digits 0 and 1 alone ends
-# in a space, or it is a number of bits.
-ROUTER = {"router": "router2", "router2/bbMargin/x": "10 ", "router2/bbMargin/y": "10 ", "router2/currCongWeightMult": "0.5"}
+# With these, nextpnr's second router comes to an end on a whole machine:
+# * From round to round it prices a wire that is in use higher; as fast as it does by default, wires give way to each other
+#   without end.
+# * A wire continues from its own branches within the margin, whatever their delay, so a wide margin means detours.
+# * Its estimate of the way that is left is twice as long as most routes. At less weight it finds shorter routes, and sooner.
+# * Wires of paths that are too long for the wanted clock are routed anew in every round.
+# A string of the digits 0 and 1 alone ends in a space, or it is a number of bits.
+ROUTER = {"router": "router2", "router2/bbMargin/x": "4", "router2/bbMargin/y": "4", "router2/currCongWeightMult": "0.5",
+          "router2/estimateWeight": "0.6", "router/tmg_ripup": "1 "}
 
 
-def set_router(path):
-    """Sets the parameters of the second router in a placed netlist; they are no options of the command."""
+def set_router(path, mhz):
+    """Sets the parameters of the second router in a placed netlist, and the clock that it tries to reach; there they have
+    precedence over options of the command."""
     with open(path, encoding="utf-8") as file:
         netlist = json.load(file)
-    netlist["modules"]["top"]["settings"] |= ROUTER
+    netlist["modules"]["top"]["settings"] |= ROUTER | {"target_freq": f"{mhz * 1e6:f}"}
     with open(path, "w", encoding="utf-8") as file:
         json.dump(netlist, file)
 

@@ -140,11 +140,12 @@ class Prepare(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "placed.json"
             path.write_text(json.dumps({"modules": {"top": {"settings": {"router": "router1", "place": "1"}, "cells": {}}}}))
-            prepare_netlist.set_router(path)
+            prepare_netlist.set_router(path, 74)
             top = json.loads(path.read_text())["modules"]["top"]
         self.assertEqual(top, {"cells": {}, "settings": {
-            "place": "1", "router": "router2", "router2/bbMargin/x": "10 ", "router2/bbMargin/y": "10 ",
-            "router2/currCongWeightMult": "0.5"}})
+            "place": "1", "router": "router2", "router2/bbMargin/x": "4", "router2/bbMargin/y": "4",
+            "router2/currCongWeightMult": "0.5", "router2/estimateWeight": "0.6", "router/tmg_ripup": "1 ",
+            "target_freq": "74000000.000000"}})
 
     def test_free_rows(self):
         cells = {}
