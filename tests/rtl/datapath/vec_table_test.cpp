@@ -1,5 +1,5 @@
-// vec_table.sv against the library, with each number of stages: all bf16 inputs through random tables of all
-// modes, unrounded inputs, and a different table in every cycle.
+// vec_table.sv against the library, with each number of stages: all bf16 inputs through random
+// tables of all modes, unrounded inputs, and a different table in every cycle.
 #include <array>
 #include <deque>
 #include <utility>
