@@ -200,7 +200,7 @@ def choose(critical, movable, radius, graph, board):
 
 @compiled
 def nearest(places, to_x, to_y):
-    """Returns the nearest of a few of some places."""
+    """Draws a few of the places at random; returns the nearest of them."""
     q = places[numpy.random.randint(places.size)]
     for _ in range(15):
         r = places[numpy.random.randint(places.size)]

@@ -135,7 +135,7 @@ private:
   };
 
   Way compile(CompileOptions how) {
-    how.advise = false; // of a way without a layout, nothing is told
+    how.advise = false; // nobody sees the problems of a way that fails
     Compilation other = compileChoices(how, imported, nullptr);
     const Way way{other.compiles(), other.is<Lacks>(),
                   other.result.steps ? other.result.steps->together : 0};

@@ -47,7 +47,8 @@ private:
   ConstantValues constants;
   const CertainReads reads;
   RowBound bound;
-  /// Rows of functions that rows of outputs are, each by one of its elements.
+  /// The rows of functions that are sent as rows of outputs. Of each, the value of the function and
+  /// one element.
   std::optional<std::vector<std::pair<Value, int64_t>>> sent;
 
   /// The operand of a product or of a sum that matrix units read as rows; nothing if it is constant
@@ -172,8 +173,8 @@ private:
     return most;
   }
 
-  /// Whether lowering makes a row for each row of a value: those of a product of activations, or of
-  /// affine functions of one.
+  /// Whether lowering computes each row of a value as a row of its own. It does so for a product of
+  /// activations, and for affine functions of such a product.
   bool hasOwnRows(Value value) {
     for (;;) {
       Operation *op = value.getDefiningOp();

@@ -15,7 +15,7 @@ struct RowBound {
   uint64_t rows = 0;                               ///< that are stored at once
   std::vector<std::pair<NodeRef, uint64_t>> nodes; ///< that compute them, and how many each
   uint64_t beats = 0;         ///< of one inference, without those of vector units
-  bool readsAnOutput = false; ///< a row of the host is an operand of another row
+  bool readsAnOutput = false; ///< another row reads a row of an output
 };
 
 /// Returns a bound for a function after layout. Each graph that lowerToRows makes of it stores as

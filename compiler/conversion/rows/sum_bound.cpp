@@ -69,7 +69,7 @@ private:
   llvm::DenseMap<Value, Value> kept;        ///< by state, its value in the next inference
   llvm::DenseMap<StateRow, uint64_t> known; ///< inferencesOf()
 
-  /// The row of a state that a row is; nothing if it is computed.
+  /// Returns the row of a state that views pass on as this row; nothing if the row is computed.
   std::optional<StateRow> stateRow(Value value, const RowLayout &layout, int64_t row) {
     const auto found = viewed.of(value, layout, row);
     if (!found || !found->value.getDefiningOp<ir::StateOp>())

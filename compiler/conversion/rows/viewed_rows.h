@@ -24,7 +24,8 @@ public:
 
   [[nodiscard]] RowLayout layoutOf(mlir::Value value) const { return rows::layoutOf(value, lanes); }
 
-  /// The row that a row of a value is, lane by lane; nothing if it is no whole row.
+  /// Returns the row that views pass on as this row of a value. Nothing if its lanes come from
+  /// several rows, or from other lanes.
   std::optional<Found> of(mlir::Value value, int64_t row) {
     return of(value, layoutOf(value), row);
   }

@@ -52,7 +52,8 @@ LeastUse rowsTogether(const format::Geometry &geometry, uint64_t rows, std::vect
 Problem leastProblem(const format::Geometry &geometry, const LeastUse &use);
 
 /// The problem of a model one of whose outputs the network reads: an inbox then holds the rows of
-/// all inputs and outputs. None if it has room for them, or if it has none for the inputs alone.
+/// all inputs and outputs. There is no problem if the inbox has room for them. If it has no room
+/// for the inputs alone, that is another problem.
 Problems lackingHostRows(const format::Geometry &geometry, std::vector<User> inputs,
                          std::vector<User> outputs);
 

@@ -127,7 +127,7 @@ private:
         choice.placement.inputsEverywhere = everywhere;
         choice.placement.reuse = kReuses.back();
         if (!make.mayHaveRoom(choice)) {
-          // The same cost as building them: what the search can still afford stays the same.
+          // Spend what building them would cost, so the rest of the search stays the same.
           budget.spend(2 * kReuses.size() * work.beats);
           continue;
         }
