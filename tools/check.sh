@@ -17,14 +17,14 @@ tools/check_format.sh
 phase "address and undefined behaviour sanitizers"
 cmake --preset asan >/dev/null
 cmake --build --preset asan --target sanitize_tests
-run_tests --test-dir build/asan -L sanitize
+run_tests --test-dir build/asan -L sanitize -LE full # tools/whole.sh runs all
 phase "thread sanitizer"
 # The C API and the vm alone: what several threads may use.
 cmake --preset tsan >/dev/null
 cmake --build --preset tsan --target thread_tests
 run_tests --test-dir build/tsan -L threads
 phase "clang-tidy"
-tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-300}"
+tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-150}"
 phase "proofs, depth, clocks and the tests that need ../shared"
 cmake --preset release -DSLUICE_SHARED="${SLUICE_SHARED:-$PWD/../shared}" >/dev/null
 cmake --build --preset release

@@ -13,6 +13,7 @@
 #   views        20,000 random graphs of selections, 200,000 of merged axes
 #   lockstep     100,000 random instructions on one core of four lanes, on both engines
 #   sizes        the size of every hardware unit, and of a machine for an LFE5U-85F
+#   sanitize     every test that runs with sanitizers
 #   tidy         clang-tidy over every source
 #   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
 #   fuzz         an hour for each fuzzer, with sanitizers
@@ -52,16 +53,21 @@ sizes() {
   tools/unit_sizes.py --isa-pkg build/release/hw/isa/isa_pkg.sv --jobs "$(nproc)" --page docs/hardware.md
   tools/fpga.sh ecp5-85f --sizes --check
 }
+sanitize() {
+  cmake --preset asan >/dev/null
+  cmake --build --preset asan --target sanitize_tests
+  ctest --test-dir build/asan --output-on-failure --no-tests=error -j "$(nproc)" -L sanitize
+}
 tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 coverage() { tools/coverage.py --fresh; }
 
-parts=(operators suite conformance variants quantised layers gallery views lockstep sizes tidy)
+parts=(operators suite conformance variants quantised layers gallery views lockstep sizes sanitize tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | sizes | tidy | exporters | fuzz | coverage) ;;
+    operators | suite | conformance | variants | quantised | layers | gallery | views | lockstep | sizes | sanitize | tidy | exporters | fuzz | coverage) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done
