@@ -6,6 +6,7 @@
 #include "compiler/transforms/row_boxes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "runtime/addressing/addressing.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -70,38 +71,48 @@ void NeededElements::add(Operation &op) {
 void NeededElements::addView(ViewInterface view, const Boxes &neededBoxes) {
   const space::Pieces pieces = view.pieces();
   const bool isSmall = space::wholeOf(pieces.result).size() <= kMostElements;
-  llvm::SmallSetVector<unsigned, 2> operandsWithHoles;
+  /// Of each operand that is read with holes, by element, 1 if it is read.
+  llvm::MapVector<unsigned, std::vector<unsigned>> readWithHoles;
   for (const space::Piece &piece : pieces.pieces)
     for (const Region &box : neededBoxes) {
       const Region most = space::mostRead(pieces, piece, box);
-      if (isSmall && !most.empty() && !pieces.operands[piece.operand].empty() &&
+      const ExtentsRef operand = pieces.operands[piece.operand];
+      if (isSmall && !most.empty() && !operand.empty() &&
           space::regionRead(pieces, piece, box, view->getContext()) != most)
-        operandsWithHoles.insert(piece.operand);
+        readWithHoles[piece.operand].assign(space::wholeOf(operand).size(), 0);
       else
         need(view->getOperand(piece.operand), most);
     }
-  for (const unsigned operand : operandsWithHoles) {
-    std::vector<unsigned> isRead(space::wholeOf(pieces.operands[operand]).size(), 0);
-    forEachRead(view->getOpOperand(operand), [&](size_t element) { isRead[element] = 1; });
+  if (readWithHoles.empty())
+    return;
+  forEachSource(view, [&](const space::Source &source) {
+    if (!source.operand)
+      return;
+    if (auto *const found = readWithHoles.find(*source.operand); found != readWithHoles.end())
+      found->second[static_cast<size_t>(source.element)] = 1;
+  });
+  for (auto &[operand, isRead] : readWithHoles)
     if (!need(view->getOperand(operand), std::move(isRead)))
       for (const space::Piece &piece : pieces.pieces)
         for (const Region &box : neededBoxes)
           if (piece.operand == operand)
             need(view->getOperand(operand), space::mostRead(pieces, piece, box));
-  }
 }
 
 void NeededElements::forEachRead(OpOperand &operand, llvm::function_ref<void(size_t)> visit) const {
-  Operation *view = operand.getOwner();
-  const std::vector<space::Source> sources =
-      space::sourcesOf(llvm::cast<ViewInterface>(view).pieces());
+  forEachSource(llvm::cast<ViewInterface>(operand.getOwner()), [&](const space::Source &source) {
+    if (source.operand == operand.getOperandNumber())
+      visit(static_cast<size_t>(source.element));
+  });
+}
+
+void NeededElements::forEachSource(ViewInterface view,
+                                   llvm::function_ref<void(const space::Source &)> visit) const {
+  const std::vector<space::Source> sources = space::sourcesOf(view.pieces());
   const ExtentsRef shape = shapeOf(view->getResult(0));
   for (const Region &box : of(view->getResult(0)))
     space::forEachIndex(box, [&](ExtentsRef index) {
-      const space::Source &source =
-          sources[static_cast<size_t>(addressing::rowMajorPosition(index, shape))];
-      if (source.operand == operand.getOperandNumber())
-        visit(static_cast<size_t>(source.element));
+      visit(sources[static_cast<size_t>(addressing::rowMajorPosition(index, shape))]);
     });
 }
 

@@ -34,6 +34,9 @@ private:
   void add(mlir::Operation &op);
   void addChosen(MapOp map, const KnownChoices &choices, const Boxes &neededBoxes);
   void addView(ViewInterface view, const Boxes &neededBoxes);
+  /// Calls `visit` with the source of each needed element of a view, in row-major order.
+  void forEachSource(ViewInterface view,
+                     llvm::function_ref<void(const space::Source &)> visit) const;
   void need(mlir::Value value, const space::Region &box);
   bool need(mlir::Value value, std::vector<unsigned> isRead);
 };
