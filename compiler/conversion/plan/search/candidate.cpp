@@ -35,26 +35,47 @@ std::shared_ptr<const Variant> CandidateMaker::variantOf(const Choice &choice) {
   return lastVariant = std::move(variant);
 }
 
+const OrderedRows &CandidateMaker::order(const Choice &choice, const Candidate &candidate) {
+  Choice key;
+  key.placement = choice.placement;
+  key.split = choice.split;
+  key.tails = choice.tails;
+  if (lastOrdered && !(lastOrdered->choice < key) && !(key < lastOrdered->choice) &&
+      lastOrdered->choice.placement.pins == key.placement.pins)
+    return *lastOrdered;
+  const Graph &graph = graphOf(candidate);
+  const Work &work = workOf(candidate);
+  PlacementOptions options = choice.placement;
+  options.cores = candidate.variant ? &candidate.variant->split.cores : nullptr;
+  lastOrdered.emplace();
+  lastOrdered->choice = std::move(key);
+  lastOrdered->placement = place(graph, work, options);
+  lastOrdered->use = dataUse(graph, work, lastOrdered->placement);
+  lastOrdered->hasRoom = fitsAll(lastOrdered->use);
+  if (lastOrdered->hasRoom)
+    lastOrdered->order = makeOrder(graph, work, lastOrdered->placement, choice.tails);
+  return *lastOrdered;
+}
+
 Candidate CandidateMaker::build(const Choice &choice) {
   Candidate candidate;
   candidate.variant = variantOf(choice);
   const Graph &graph = graphOf(candidate);
   const Work &work = workOf(candidate);
-  PlacementOptions options = choice.placement;
-  options.cores = candidate.variant ? &candidate.variant->split.cores : nullptr;
   budget.spend(work.beats);
-  candidate.placement = place(graph, work, options);
-  candidate.use = dataUse(graph, work, candidate.placement);
-  if (!fitsAll(candidate.use))
+  const OrderedRows &ordered = order(choice, candidate);
+  candidate.placement = ordered.placement;
+  candidate.use = ordered.use;
+  if (!ordered.hasRoom)
     return candidate;
-  const std::optional<Order> order = makeOrder(graph, work, candidate.placement, choice.tails);
-  if (!order) {
+  if (!ordered.order) {
     candidate.stuck = Stuck::Order;
     return candidate;
   }
   TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, work.sumsAhead);
   tokens.takeArrived = choice.takeArrived;
-  candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.entry);
+  candidate.beats =
+      buildBeats(graph, work, candidate.placement, *ordered.order, tokens, choice.entry);
   std::optional<Schedule> schedule = makeSchedule(graph, candidate.beats);
   if (!schedule) {
     candidate.stuck = Stuck::Reduction;

@@ -41,6 +41,15 @@ struct Candidate {
   std::optional<Explanation> explanation; ///< if asked for
 };
 
+/// The rows of a choice on their cores and in order, which do not depend on tokens and entry.
+struct OrderedRows {
+  Choice choice; ///< as far as the order depends on it
+  Placement placement;
+  std::vector<MemoryUse> use; ///< of the data
+  bool hasRoom = false;
+  std::optional<Order> order; ///< nothing if the data has no room, or if there is no order
+};
+
 /// Makes the candidates of one graph, and says in its budget what they cost.
 class CandidateMaker {
 public:
@@ -73,6 +82,8 @@ public:
   std::optional<Explanation> explain(const Candidate &candidate) const;
 
 private:
+  /// Returns the order of a choice, whose variant the candidate has.
+  const OrderedRows &order(const Choice &choice, const Candidate &candidate);
   std::shared_ptr<const Variant> variantOf(const Choice &choice);
   std::optional<format::Program> timedPart(const Candidate &candidate) const;
 
@@ -82,6 +93,7 @@ private:
   /// By what it depends on of a choice; those in use and the last one are there.
   std::map<Choice, std::weak_ptr<const Variant>> variants;
   std::shared_ptr<const Variant> lastVariant;
+  std::optional<OrderedRows> lastOrdered; ///< choices that follow each other often share an order
 };
 
 } // namespace sluice::plan

@@ -30,12 +30,27 @@ constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
 
+/// A plan that needs so many times too much of a memory is far from fitting. What is tried after
+/// it may need less by a factor of 2.7 at most, as far as it was measured.
+constexpr double kFar = 3;
+
+/// How many times too much of a memory a plan needs; at most 1 if it fits.
+double excessOf(const std::vector<MemoryUse> &use) {
+  double most = 0;
+  for (const MemoryUse &one : use)
+    most = std::max(most, static_cast<double>(one.used) / static_cast<double>(one.capacity));
+  return most;
+}
+
+/// Values of PlacementOptions::reuse; the last needs the fewest addresses.
+constexpr std::array<uint32_t, 4> kReuses{0, 3, 2, 1};
+
 class Search {
 public:
   Search(const Graph &graph, const Work &work, Budget &budget, const SearchOptions &options)
       : graph(graph), work(work), budget(budget), make(graph, work, budget),
         explaining(options.explain), progress(options.progress), pins(options.pins),
-        possible(options.mayFit) {
+        possible(options.mayFit), mostWithoutFit(options.mostWithoutFit) {
     if (progress)
       progress->stage("planning", budget.left());
   }
@@ -43,7 +58,8 @@ public:
   Candidate run() {
     const bool improving = budget.left() != 0;
     start();
-    if (best.stuck == Stuck::No && improving && possible) {
+    const bool mayImprove = possible && (fitted || closest <= kFar);
+    if (best.stuck == Stuck::No && improving && mayImprove) {
       improve();
       if (!best.timing)
         best.timing = make.timeAll(best);
@@ -68,7 +84,9 @@ private:
     seen.insert(choice);
     bestChoice = choice;
     best = make.build(choice);
-    if (best.stuck != Stuck::No || make.sound(best) || !possible)
+    closest = excessOf(best.use);
+    fitted = make.sound(best);
+    if (best.stuck != Stuck::No || fitted || !possible)
       return;
     if (lacks("function tables")) {
       Choice apart = choice;
@@ -116,9 +134,36 @@ private:
     return longest;
   }
 
+  /// Tries ways to reuse addresses and to count tokens; whether there is a plan. They change little
+  /// in the number of instructions: none is tried after one that has far too many.
+  bool startAt(Choice choice) {
+    uint64_t left = 2 * kReuses.size();
+    for (const uint32_t reuse : kReuses)
+      for (const bool manySlots : {false, true}) {
+        if (isHopeless())
+          return false;
+        choice.placement.reuse = reuse;
+        choice.manySlots = manySlots;
+        Candidate other = make.build(choice);
+        const double excess = excessOf(other.use);
+        closest = std::min(closest, excess);
+        --left;
+        if (other.stuck == Stuck::No && make.sound(other)) {
+          best = std::move(other);
+          bestChoice = std::move(choice);
+          fitted = true;
+          return true;
+        }
+        if (!other.schedule.lists.empty() && excess > kFar && choice.split.empty()) {
+          budget.spend(left * work.beats); // so the rest of the search stays the same
+          return false;
+        }
+      }
+    return false;
+  }
+
   /// Tries what needs less memory of a core; whether there is a plan.
   bool startFrom(Choice choice) {
-    constexpr std::array<uint32_t, 4> kReuses{0, 3, 2, 1}; // the last needs the fewest addresses
     for (const bool spread : {false, true})
       for (const bool everywhere : {false, true}) {
         choice.placement.spread = spread;
@@ -131,17 +176,8 @@ private:
           budget.spend(2 * kReuses.size() * work.beats);
           continue;
         }
-        for (const uint32_t reuse : kReuses)
-          for (const bool manySlots : {false, true}) {
-            choice.placement.reuse = reuse;
-            choice.manySlots = manySlots;
-            Candidate other = make.build(choice);
-            if (other.stuck != Stuck::No || !make.sound(other))
-              continue;
-            best = std::move(other);
-            bestChoice = std::move(choice);
-            return true;
-          }
+        if (startAt(choice))
+          return true;
       }
     return false;
   }
@@ -153,18 +189,24 @@ private:
   const bool explaining;
   Progress *const progress;
   const NodeCores *const pins;
-  const bool possible; ///< SearchOptions::mayFit
+  const bool possible;           ///< SearchOptions::mayFit
+  const uint64_t mostWithoutFit; ///< SearchOptions::mostWithoutFit
   Candidate best;
   Choice bestChoice;
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits
   std::set<Choice> seen;
+  bool fitted = false;  ///< some plan fits
+  double closest = 0;   ///< excessOf() the first plan that comes closest to fitting
   bool windows = false; ///< long stages whose rows are looked at by several
   std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
   Losers losers;
 
+  /// Whether so much was spent without a plan that fits that no other plan is tried.
+  [[nodiscard]] bool isHopeless() const { return !fitted && budget.spent() >= mostWithoutFit; }
+
   /// Whether one more candidate may be tried; one with split rows is a graph of its own.
   [[nodiscard]] bool affords(uint64_t candidates = 1) const {
-    return budget.affords(candidates * (kTried + 1) * work.beats);
+    return !isHopeless() && budget.affords(candidates * (kTried + 1) * work.beats);
   }
 
   void improve() {
@@ -563,6 +605,7 @@ private:
       return false;
     best = std::move(candidate);
     bestChoice = std::move(choice);
+    fitted = true;
     history.emplace_back(best.cycles, bestChoice);
     return true;
   }

@@ -7,6 +7,10 @@
 
 namespace sluice::plan {
 
+/// Four times the beats that the search ever spent before the first plan that fits: 845,376, for a
+/// U-Net on a target with just enough local rows (docs/decisions/search-ends-early.md).
+inline constexpr uint64_t kMostWithoutFit = 3'500'000;
+
 struct SearchOptions {
   /// Planned::mayFit(). If no plan fits, the first candidate says what memories it lacks; others
   /// would lack no less.
@@ -14,6 +18,8 @@ struct SearchOptions {
   bool explain = false;            ///< also say where the cycles go, and of which plans lost
   Progress *progress = nullptr;    ///< told of the work that is done; may be null
   const NodeCores *pins = nullptr; ///< PlacementOptions::pins
+  /// Beats after which the search ends if no plan fits, whatever the budget.
+  uint64_t mostWithoutFit = kMostWithoutFit;
 };
 
 /// Beats that are spent whatever the budget, for each of the graph's: up to 17 candidates are

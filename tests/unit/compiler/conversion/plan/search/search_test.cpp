@@ -87,6 +87,37 @@ TEST(Search, WhatNoPlacementHasRoomForIsOneCandidate) {
   }
 }
 
+/// Returns a graph that no plan fits, of which some plan has room for the data.
+rows::Graph lackingInstructions(uint32_t instructions) {
+  rows::Graph graph = perceptron("c6b32", {20, 20, 20, 20}, 3);
+  graph.geometry.weightBlocks = 10'000;
+  graph.geometry.instructions = instructions;
+  return graph;
+}
+
+uint64_t spentOn(const rows::Graph &graph, uint64_t mostWithoutFit) {
+  const Work work = analyse(graph);
+  Budget budget(100'000 * work.beats);
+  const Candidate best = search(graph, work, budget, {.mostWithoutFit = mostWithoutFit});
+  EXPECT_FALSE(best.fits);
+  EXPECT_EQ(best.cycles, kUntimed);
+  return budget.spent();
+}
+
+TEST(Search, EndsIfNoPlanFits) {
+  const rows::Graph graph = lackingInstructions(8);
+  const uint64_t beats = analyse(graph).beats;
+  EXPECT_GT(spentOn(graph, kMostWithoutFit), 40 * beats);
+  EXPECT_LE(spentOn(graph, 20 * beats), 28 * beats); // eight are counted at once
+  EXPECT_EQ(spentOn(graph, 40 * beats), 40 * beats);
+}
+
+/// Plans that are far from fitting are not improved: 4 times 8 of them and the first are counted.
+TEST(Search, DoesNotImproveWhatIsFarFromFitting) {
+  const rows::Graph graph = lackingInstructions(1);
+  EXPECT_EQ(spentOn(graph, kMostWithoutFit), 33 * analyse(graph).beats);
+}
+
 /// The fewest addresses are those that other rows have as soon as they are free. Where the data has
 /// no room with these, no other placement of it is made.
 TEST(Search, RowsNeedNoFewerAddressesWhereTheseAreFreeLater) {
