@@ -30,8 +30,8 @@ constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
 
-/// A plan that needs so many times too much of a memory is far from fitting. What is tried after
-/// it may need less by a factor of 2.7 at most, as far as it was measured.
+/// A plan that needs so many times too much of a memory is far from fitting: improvements saved a
+/// factor of 2.7 at most (docs/decisions/search-ends-early.md).
 constexpr double kFar = 3;
 
 /// How many times too much of a memory a plan needs; at most 1 if it fits.

@@ -7,8 +7,8 @@
 
 namespace sluice::plan {
 
-/// Four times the beats that the search ever spent before the first plan that fits: 845,376, for a
-/// U-Net on a target with just enough local rows (docs/decisions/search-ends-early.md).
+/// Beats that may be spent before a plan fits. This is four times the most that any model was seen
+/// to need: 845,376 (docs/decisions/search-ends-early.md).
 inline constexpr uint64_t kMostWithoutFit = 3'500'000;
 
 struct SearchOptions {
