@@ -215,28 +215,32 @@ class Unit:
                 os.path.join(self.folder, "netlist.json"), os.path.join(self.folder, self.placed), "frame",
                 part["rows beside RAMs and multipliers"], part["columns"])
 
+    def place_machine(self, command, report, seed, minutes, note):
+        """Places a machine, refines the placement and routes it."""
+        import refine_placement  # needs numpy, which only this environment is sure to have
+        placed = f"placed{seed}.json"
+        file = os.path.join(self.folder, placed)
+        run([*command, *PLACER, "--json", self.placed, "--no-route", "--write", placed], self.folder, f"place{seed}.log", minutes)
+        note("placed")
+        try:
+            _, (longest, _) = refine_placement.refine(file, file, WANTED_NS, seed)
+        except ValueError as error:
+            raise Failure(f"refinement of the placement: {error}") from error
+        note(f"placement refined, the longest path is about {longest:.1f} ns")
+        prepare_netlist.set_router(file, 1000 / (longest * DETOURS))
+        run([*command, "--json", placed, "--no-pack", "--no-place", "--router", "router2", "--textcfg", f"config{seed}.txt",
+             *report], self.folder, f"route{seed}.log", minutes)
+
     def place(self, part, seed, args, note, bitstream=None):
         """Places and routes; returns {"mhz", "cells", "path"} of one seed. `note` is told what is done of a machine."""
         command = [args.nextpnr or tool("nextpnr-ecp5"), "--" + part["device"], "--package", part["package"], "--speed",
                    str(part["grade"]), "--seed", str(seed), "--freq", "150", "--timing-allow-fail",
                    "--lpf-allow-unconstrained", "-q"]
-        route = ["--json", self.placed, "--report", f"report{seed}.json"]
+        report = ["--report", f"report{seed}.json"]
         if self.is_machine():
-            placed = f"placed{seed}.json"
-            run([*command, *PLACER, "--json", self.placed, "--no-route", "--write", placed], self.folder, f"place{seed}.log",
-                args.minutes)
-            note("placed")
-            file = os.path.join(self.folder, placed)
-            import refine_placement  # needs numpy, which only this environment is sure to have
-            try:
-                _, (longest, _) = refine_placement.refine(file, file, WANTED_NS, seed)
-            except ValueError as error:
-                raise Failure(f"refinement of the placement: {error}") from error
-            note(f"placement refined, the longest path is about {longest:.1f} ns")
-            prepare_netlist.set_router(file, 1000 / (longest * DETOURS))
-            route = ["--json", placed, "--no-pack", "--no-place", "--router", "router2", "--textcfg", f"config{seed}.txt",
-                     "--report", f"report{seed}.json"]
-        run([*command, *route], self.folder, f"route{seed}.log", args.minutes)
+            self.place_machine(command, report, seed, args.minutes, note)
+        else:
+            run([*command, "--json", self.placed, *report], self.folder, f"route{seed}.log", args.minutes)
         with open(os.path.join(self.folder, f"report{seed}.json"), encoding="utf-8") as file:
             report = json.load(file)
         cells = {ours: report["utilization"].get(theirs, {"used": 0})["used"] for theirs, ours in CELLS.items()}
