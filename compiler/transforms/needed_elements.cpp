@@ -71,7 +71,7 @@ void NeededElements::add(Operation &op) {
 void NeededElements::addView(ViewInterface view, const Boxes &neededBoxes) {
   const space::Pieces pieces = view.pieces();
   const bool isSmall = space::wholeOf(pieces.result).size() <= kMostElements;
-  /// Of each operand that is read with holes, by element, 1 if it is read.
+  // For each operand that is read with holes: for each of its elements, 1 if the view reads it.
   llvm::MapVector<unsigned, std::vector<unsigned>> readWithHoles;
   for (const space::Piece &piece : pieces.pieces)
     for (const Region &box : neededBoxes) {

@@ -10,7 +10,7 @@ endif()
 add_link_options(-fuse-ld=lld-19)
 if(SLUICE_ASAN)
   # Not vptr: libMLIR and libprotobuf come without the type information it reads. Not object-size: it takes a seventh of
-  # the compile time, and the address sanitizer finds what it finds.
+  # the compile time, and the address sanitizer finds accesses outside of objects, too.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,object-size -fno-omit-frame-pointer
                       -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=address,undefined)

@@ -30,11 +30,12 @@ constexpr std::array<uint32_t, 6> kStairs{0, 6, 12, 18, 24, 30};
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
 
-/// A plan that needs so many times too much of a memory is far from fitting: improvements saved a
-/// factor of 2.7 at most (docs/decisions/search-ends-early.md).
+/// A plan is far from fitting if it needs more of a memory than there is, times this factor.
+/// Improvements saved a factor of 2.7 at most (docs/decisions/search-ends-early.md).
 constexpr double kFar = 3;
 
-/// How many times too much of a memory a plan needs; at most 1 if it fits.
+/// Returns what a plan needs of a memory divided by what there is, for the memory where this is
+/// most: at most 1 if the plan fits.
 double excessOf(const std::vector<MemoryUse> &use) {
   double most = 0;
   for (const MemoryUse &one : use)
@@ -134,8 +135,9 @@ private:
     return longest;
   }
 
-  /// Tries ways to reuse addresses and to count tokens; whether there is a plan. They change little
-  /// in the number of instructions: none is tried after one that has far too many.
+  /// Tries ways to reuse addresses and to count tokens; returns whether a plan was found. These
+  /// ways change the number of instructions little, so the first plan with far too many ends the
+  /// trials.
   bool startAt(Choice choice) {
     uint64_t left = 2 * kReuses.size();
     for (const uint32_t reuse : kReuses)
@@ -196,7 +198,7 @@ private:
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits
   std::set<Choice> seen;
   bool fitted = false;  ///< some plan fits
-  double closest = 0;   ///< excessOf() the first plan that comes closest to fitting
+  double closest = 0;   ///< the least excessOf() of the plans that start() built
   bool windows = false; ///< long stages whose rows are looked at by several
   std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
   Losers losers;

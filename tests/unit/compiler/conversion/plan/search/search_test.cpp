@@ -87,7 +87,7 @@ TEST(Search, WhatNoPlacementHasRoomForIsOneCandidate) {
   }
 }
 
-/// Returns a graph that no plan fits, of which some plan has room for the data.
+/// Returns a graph whose data has room, but no plan has few enough instructions.
 rows::Graph lackingInstructions(uint32_t instructions) {
   rows::Graph graph = perceptron("c6b32", {20, 20, 20, 20}, 3);
   graph.geometry.weightBlocks = 10'000;
@@ -112,7 +112,8 @@ TEST(Search, EndsIfNoPlanFits) {
   EXPECT_EQ(spentOn(graph, 40 * beats), 40 * beats);
 }
 
-/// Plans that are far from fitting are not improved: 4 times 8 of them and the first are counted.
+/// The search does not improve a plan that is far from fitting. Its budget counts the first plan,
+/// and eight plans for each of four placements.
 TEST(Search, DoesNotImproveWhatIsFarFromFitting) {
   const rows::Graph graph = lackingInstructions(1);
   EXPECT_EQ(spentOn(graph, kMostWithoutFit), 33 * analyse(graph).beats);
