@@ -22,6 +22,7 @@
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/proof/verify.h"
+#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/plan/search/budget.h"
 
 namespace sluice::loops {
@@ -315,9 +316,9 @@ private:
       budget.spend(list.size());
     Trial &trial = candidate->trial;
     const bool fits = fitsAll(trial.use);
-    const double excess = excessOf(trial.use);
+    const double excess = plan::excessOf(trial.use);
     closest = std::min(closest, excess);
-    if (!fits && (use.empty() || excess < excessOf(use))) {
+    if (!fits && (use.empty() || excess < plan::excessOf(use))) {
       use = trial.use;
       closestChoice = trial.choice;
     }

@@ -29,13 +29,6 @@ void addInstructionUse(const format::Geometry &geometry, const std::vector<List>
       {geometry.cores, "host instructions", lists.back().size(), geometry.hostInstructions});
 }
 
-double excessOf(const std::vector<plan::MemoryUse> &use) {
-  double most = 0;
-  for (const plan::MemoryUse &one : use)
-    most = std::max(most, static_cast<double>(one.used) / static_cast<double>(one.capacity));
-  return most;
-}
-
 bool fitsAll(const std::vector<plan::MemoryUse> &use) {
   return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
 }

@@ -16,9 +16,6 @@ std::vector<plan::MemoryUse> dataUse(const rows::Program &program, const Map &ma
 void addInstructionUse(const format::Geometry &geometry, const std::vector<List> &lists,
                        std::vector<plan::MemoryUse> &use);
 
-/// How many times what there is of the memory that is lacking most.
-double excessOf(const std::vector<plan::MemoryUse> &use);
-
 bool fitsAll(const std::vector<plan::MemoryUse> &use);
 
 /// More of some memory than there is, but not of the inboxes: what has too many rows for those may

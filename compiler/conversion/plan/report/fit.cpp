@@ -164,6 +164,13 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   return use;
 }
 
+double excessOf(const std::vector<MemoryUse> &use) {
+  double most = 0;
+  for (const MemoryUse &one : use)
+    most = std::max(most, static_cast<double>(one.used) / static_cast<double>(one.capacity));
+  return most;
+}
+
 std::string excessText(const std::vector<MemoryUse> &use) {
   const auto first =
       std::find_if(use.begin(), use.end(), [](const auto &one) { return one.used > one.capacity; });

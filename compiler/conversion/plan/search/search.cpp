@@ -34,15 +34,6 @@ constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasured
 /// Improvements saved a factor of 2.7 at most (docs/decisions/search-ends-early.md).
 constexpr double kFar = 3;
 
-/// Returns what a plan needs of a memory divided by what there is, for the memory where this is
-/// most: at most 1 if the plan fits.
-double excessOf(const std::vector<MemoryUse> &use) {
-  double most = 0;
-  for (const MemoryUse &one : use)
-    most = std::max(most, static_cast<double>(one.used) / static_cast<double>(one.capacity));
-  return most;
-}
-
 /// Values of PlacementOptions::reuse; the last needs the fewest addresses.
 constexpr std::array<uint32_t, 4> kReuses{0, 3, 2, 1};
 
