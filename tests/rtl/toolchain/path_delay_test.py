@@ -8,7 +8,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
-import fpga  # noqa: E402
+import clock_figures  # noqa: E402
 import path_delay  # noqa: E402
 
 OUTPUTS = {"Q", "Z", "S0", "S1", "COUT", "DO", "DOA0", "DOB0", "P0"}
@@ -80,17 +80,17 @@ class PathDelay(unittest.TestCase):
             longest(a=cell("EHXPLLL", CLKI=1))
 
     def test_ranks(self):
-        self.assertAlmostEqual(fpga.rank_correlation([(1, 10), (2, 20), (3, 30), (4, 25)]), 0.8)
-        self.assertAlmostEqual(fpga.rank_correlation([(1, 5), (1, 5), (2, 4)]), -1)
+        self.assertAlmostEqual(clock_figures.rank_correlation([(1, 10), (2, 20), (3, 30), (4, 25)]), 0.8)
+        self.assertAlmostEqual(clock_figures.rank_correlation([(1, 5), (1, 5), (2, 4)]), -1)
 
     def test_stored_units(self):
         """The estimates order the placed units: fit_text fails otherwise."""
         units = json.loads((ROOT / "hw/fpga_figures.json").read_text(encoding="utf-8"))["units"]
-        self.assertIn(fpga.fit_text(units).strip(), (ROOT / "docs/hardware.md").read_text(encoding="utf-8"))
+        self.assertIn(clock_figures.fit_text(units).strip(), (ROOT / "docs/hardware.md").read_text(encoding="utf-8"))
         for one in units.values():
             one["estimate"] = {"ns": -one["estimate"]["ns"]}
-        with self.assertRaisesRegex(fpga.Failure, "^the estimate orders [0-9]+ placed units with a rank correlation of -"):
-            fpga.fit_text(units)
+        with self.assertRaisesRegex(clock_figures.Failure, "^the estimate orders [0-9]+ placed units with a rank correlation of -"):
+            clock_figures.fit_text(units)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
-import fpga  # noqa: E402
+import place_design  # noqa: E402
 
 PART = {"device": "85k", "package": "CABGA756", "grade": 6}
 # Writes what nextpnr writes: the placement, or the report of a route. A route fails if the file `failure` has a line.
@@ -42,7 +42,7 @@ class PlaceMachine(unittest.TestCase):
         nextpnr.write_text(NEXTPNR)
         nextpnr.chmod(0o755)
         self.args = types.SimpleNamespace(nextpnr=str(nextpnr), minutes=1)
-        self.unit = object.__new__(fpga.Unit)
+        self.unit = object.__new__(place_design.Unit)
         self.unit.module, self.unit.folder, self.unit.placed = "sluice_top", str(self.folder), "prepared.json"
         self.unit.frame_flops, self.unit.free_sites = 10, 20
         self.notes = []
@@ -64,14 +64,14 @@ class PlaceMachine(unittest.TestCase):
         self.assertEqual(self.notes, ["placed", "placement refined, the longest path is about 12.5 ns"])
 
     def test_the_route_fails(self):
-        with self.assertRaisesRegex(fpga.Failure, "^nextpnr: ERROR: wires are left$"):
+        with self.assertRaisesRegex(place_design.Failure, "^nextpnr: ERROR: wires are left$"):
             self.place("wires are left")
         self.assertEqual(self.wanted(), [72.7])
 
     def test_the_refinement_fails(self):
         def refine(*_):
             raise ValueError("a and b are connected, but do not lie in neighbouring tiles")
-        with self.assertRaisesRegex(fpga.Failure, "^refinement of the placement: a and b are connected, but do not lie in "
+        with self.assertRaisesRegex(place_design.Failure, "^refinement of the placement: a and b are connected, but do not lie in "
                                                   "neighbouring tiles$"):
             self.place("", refine)
         self.assertFalse(os.path.exists(self.folder / "wanted"))
