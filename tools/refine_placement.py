@@ -3,7 +3,7 @@
 nextpnr's placer weighs a wire by the slack of its longest path alone, so a LUT that enables hundreds of registers moves
 towards them and away from its own inputs. This program anneals the placement with a cost that knows both sides:
 
-* every wire costs the half perimeter of its ends;
+* every wire costs the half perimeter of its ends, and more where wires crowd;
 * every connection has a reach, the distance at which its longest path is as long as wanted, where the connections of a
   path share its slack. Each tile beyond the reach costs as much as there are late paths through the connection.
 
@@ -28,6 +28,17 @@ except ImportError:  # a hundred times as slow, but good enough for tests
 
 # Delays in nanoseconds at speed grade 6. A wire of a routed machine takes this on average, and so much more for each tile.
 WIRE, TILE = 0.55, 0.08
+# A connection is as late as its longest path divided by the wanted one, to a power that grows over time: at first all paths
+# that are nearly late count about the same, in the end the latest ones count most.
+LATENESS = (4, 18)
+MOST_LATE = 30.0
+# Of the annealing: the heat and how far a cell may go, in tiles, at the beginning and in the end.
+HEAT = (3, 0.03)
+RADIUS = (20, 3)
+# The length of wire in a tile, in tiles, from which on the router must lead wires around it, and what a tile of wire costs
+# more where there is twice as much.
+CROWDED = 50.0
+CROWDED_PRICE = 4.0
 
 
 class Paths(NamedTuple):
@@ -42,12 +53,14 @@ class Prices(NamedTuple):
     """What wires cost, in tiles."""
     reach: Any  # of a connection: the distance that costs nothing more
     price: Any  # of a connection: of each tile beyond
+    crowd: Any  # what a tile of wire costs more, as sums over all tiles above and left of a corner between tiles
     cost: Any   # of a wire
 
 
 @compiled
-def analyse(graph, board, period, paths):
-    """Computes the longest path through each connection; returns the longest of all, in nanoseconds."""
+def analyse(graph, board, period, exponent, paths):
+    """Computes the longest path through each connection, and how late it is with this exponent; returns the longest of all,
+    in nanoseconds."""
     delay, length, shares, late = paths
     order, arc_first, arc_from, wire = graph.order, graph.arc_first, graph.arc_from, graph.wire
     arrival, tail = numpy.zeros(order.size), numpy.zeros(order.size)
@@ -73,7 +86,7 @@ def analyse(graph, board, period, paths):
             if delay[c] > tail[w]:
                 tail[w] = delay[c]
                 behind[w] = 1
-            late[c] = min(max(4 * length[c] / period - 3, 0.0), 4.0)
+            late[c] = min((length[c] / period) ** exponent, MOST_LATE)
             dependent[w] += late[c]
     for turn in range(order.size - 1, -1, -1):
         w = order[turn]
@@ -99,10 +112,39 @@ def analyse(graph, board, period, paths):
 
 
 @compiled
+def box_of(w, graph, board):
+    """Returns the rectangle around the ends of a wire."""
+    d = graph.driver[w]
+    left = right = board.x[d]
+    low = high = board.y[d]
+    for c in range(graph.first[w], graph.first[w + 1]):
+        s = graph.sink[c]
+        left, right = min(left, board.x[s]), max(right, board.x[s])
+        low, high = min(low, board.y[s]), max(high, board.y[s])
+    return left, right, low, high
+
+
+@compiled
+def changes_by_tile(graph, board):
+    """Returns how the length of wire in a tile differs from that in the tile before, along both axes: a wire lies evenly in
+    the rectangle around its ends, so it changes the result at four tiles only."""
+    edges = numpy.zeros((HEIGHT + 1, WIDTH + 1))
+    for w in range(graph.driver.size):
+        left, right, low, high = box_of(w, graph, board)
+        share = (right - left + high - low) / ((right - left + 1) * (high - low + 1))
+        edges[low, left] += share
+        edges[low, right + 1] -= share
+        edges[high + 1, left] -= share
+        edges[high + 1, right + 1] += share
+    return edges
+
+
+@compiled
 def cost_of(w, graph, board, prices):
     """Returns the cost of a wire, in tiles."""
     x, y, sink = board.x, board.y, graph.sink
     d = graph.driver[w]
+    # As in box_of: with a second pass over the ends, the annealing takes half as long again.
     left = right = x[d]
     low = high = y[d]
     beyond = 0.0
@@ -111,7 +153,9 @@ def cost_of(w, graph, board, prices):
         left, right = min(left, x[s]), max(right, x[s])
         low, high = min(low, y[s]), max(high, y[s])
         beyond += prices.price[c] * max(0.0, abs(x[s] - x[d]) + abs(y[s] - y[d]) - prices.reach[c])
-    return right - left + high - low + beyond
+    crowd = prices.crowd
+    more = crowd[high + 1, right + 1] - crowd[low, right + 1] - crowd[high + 1, left] + crowd[low, left]
+    return (right - left + high - low) * (1 + more / ((right - left + 1) * (high - low + 1))) + beyond
 
 
 @compiled
@@ -311,11 +355,11 @@ def all_costs(graph, board, prices):
 class Placement(PlacedNetlist):
     """A placement that can be refined."""
 
-    def analyse(self, period):
+    def analyse(self, period, exponent=LATENESS[0]):
         """Returns the longest path in nanoseconds; `paths` are those through each connection."""
         count = self.graph.sink.size
         self.paths = Paths(numpy.zeros(count), numpy.zeros(count), numpy.ones(count, numpy.int32), numpy.zeros(count))
-        return analyse(self.graph, self.board, period, self.paths)
+        return analyse(self.graph, self.board, period, exponent, self.paths)
 
     def wire_length(self):
         """Returns the sum of the half perimeters of all wires, in tiles."""
@@ -326,6 +370,10 @@ class Placement(PlacedNetlist):
                       numpy.minimum(numpy.minimum.reduceat(ends, first), driver)).sum()
         return int(total)
 
+    def wires_by_tile(self):
+        """Returns the length of wire in each tile, in tiles."""
+        return sums(changes_by_tile(self.graph, self.board))[:HEIGHT, :WIDTH]
+
     def prices(self, period):
         """Returns what wires cost after the last analysis."""
         graph, paths, x, y = self.graph, self.paths, self.board.x, self.board.y
@@ -333,17 +381,19 @@ class Placement(PlacedNetlist):
         distance = numpy.abs(x[graph.sink] - x[driver]) + numpy.abs(y[graph.sink] - y[driver])
         slack = (period - paths.length) / TILE
         reach = numpy.where(graph.inside, numpy.inf, distance + slack / numpy.where(slack > 0, paths.shares, 1))
-        prices = Prices(reach.astype(numpy.float32), (4 * numpy.maximum(paths.late, 0.5)).astype(numpy.float32),
+        crowd = numpy.zeros((HEIGHT + 1, WIDTH + 1))
+        crowd[1:, 1:] = sums(CROWDED_PRICE * numpy.maximum(self.wires_by_tile() / CROWDED - 1, 0))
+        prices = Prices(reach.astype(numpy.float32), (4 * numpy.maximum(paths.late, 0.5)).astype(numpy.float32), crowd,
                         numpy.zeros(graph.driver.size))
         all_costs(graph, self.board, prices)
         return prices
 
-    def refine(self, period, seed, rounds, tries, heats=(1.5, 0.03)):
+    def refine(self, period, seed, rounds, tries):
         """Anneals for paths of at most `period` nanoseconds, and keeps the best placement of the second half."""
         best = (numpy.inf, None)
         for number in range(rounds + 1):
-            self.analyse(period)
             done = number / rounds
+            self.analyse(period, between(LATENESS, done))
             excess = numpy.maximum(self.paths.length[self.graph.ends_path] - period, 0)
             score = excess.sum() + 40 * excess.max() + self.wire_length() / 1000
             if done > 0.5 and score < best[0]:
@@ -351,12 +401,21 @@ class Placement(PlacedNetlist):
             if number == rounds:
                 break
             critical = numpy.flatnonzero((self.paths.length > 0.95 * period) & ~self.graph.inside).astype(numpy.int32)
-            anneal(seed * 1000003 + number, tries, heats[0] * (heats[1] / heats[0]) ** done, int(20 - 17 * done), self.movable,
-                   critical, self.graph, self.board, self.rules, self.prices(period))
+            anneal(seed * 1000003 + number, tries, HEAT[0] * (HEAT[1] / HEAT[0]) ** done, int(between(RADIUS, done)),
+                   self.movable, critical, self.graph, self.board, self.rules, self.prices(period))
         self.put(best[1])
 
 
-def refine(source, target, period, seed=1, rounds=2500, tries=60000):
+def sums(numbers):
+    """Returns for each tile the sum over all tiles above and left of it, and itself."""
+    return numbers.cumsum(0).cumsum(1)
+
+
+def between(ends, share):
+    return ends[0] + (ends[1] - ends[0]) * share
+
+
+def refine(source, target, period, seed=1, rounds=4000, tries=60000):
     """Reads a placement from one file and writes the refined one to another; returns the longest path, in nanoseconds, and
     the wire length, in tiles, before and after."""
     with open(source, encoding="utf-8") as file:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 from collections import defaultdict
+from unittest import mock
 
 import numpy
 
@@ -217,7 +218,8 @@ def longest(cells):
     return max(arrival(bit) + wire(name, port, bit) for name, port, bit in ends)
 
 
-def wire_length(cells):
+def wire_ends(cells):
+    """Returns the tiles of the ends of each wire."""
     ends = defaultdict(list)
     driven = {bits[0] for cell in cells.values() if "NEXTPNR_BEL" in cell["attributes"]
               for port, bits in cell["connections"].items() if bits and port in OUTPUTS}
@@ -225,7 +227,22 @@ def wire_length(cells):
         for bits in cell["connections"].values():
             if bits and bits[0] in driven and "NEXTPNR_BEL" in cell["attributes"]:
                 ends[bits[0]].append([int(part) for part in place_of(cell)[:2]])
-    return sum(max(axis) - min(axis) for places in ends.values() for axis in zip(*places))
+    return ends.values()
+
+
+def wire_length(cells):
+    return sum(max(axis) - min(axis) for places in wire_ends(cells) for axis in zip(*places))
+
+
+def wires_by_tile(cells):
+    """Returns the length of wire in each tile; a wire lies evenly in the rectangle around its ends."""
+    tiles = defaultdict(float)
+    for places in wire_ends(cells):
+        (left, right), (low, high) = ((min(axis), max(axis)) for axis in zip(*places))
+        for x in range(left, right + 1):
+            for y in range(low, high + 1):
+                tiles[y, x] += (right - left + high - low) / ((right - left + 1) * (high - low + 1))
+    return tiles
 
 
 class RefinePlacement(unittest.TestCase):
@@ -247,6 +264,35 @@ class RefinePlacement(unittest.TestCase):
                 placement = refine_placement.Placement(copy.deepcopy(cells))
                 self.assertAlmostEqual(placement.analyse(10), longest(cells), 6)
                 self.assertEqual(placement.wire_length(), wire_length(cells))
+
+    def test_wires_by_tile(self):
+        for seed, cells in self.placements():
+            with self.subTest(seed=seed):
+                found = refine_placement.Placement(copy.deepcopy(cells)).wires_by_tile()
+                wanted = numpy.zeros(found.shape)
+                for tile, wires in wires_by_tile(cells).items():
+                    wanted[tile] = wires
+                numpy.testing.assert_allclose(found, wanted, atol=1e-9)
+                self.assertAlmostEqual(found.sum(), wire_length(cells), 6)
+
+    def test_crowded_wires_cost_more(self):
+        for seed, cells in self.placements():
+            with self.subTest(seed=seed):
+                placement = refine_placement.Placement(copy.deepcopy(cells))
+                placement.analyse(1000)  # no path is late, so a wire costs its length alone
+                mean, tiles = placement.wires_by_tile().sum() / (len(COLUMNS) * len(ROWS)), wires_by_tile(cells)
+                costs = []
+                for crowded in (tiles[max(tiles, key=tiles.get)] + 1, mean):
+                    with mock.patch.object(refine_placement, "CROWDED", crowded):
+                        costs.append(placement.prices(1000).cost.sum())
+                wanted = 0
+                for places in wire_ends(cells):
+                    (left, right), (low, high) = ((min(axis), max(axis)) for axis in zip(*places))
+                    inside = [max(tiles[y, x] / mean - 1, 0) for x in range(left, right + 1) for y in range(low, high + 1)]
+                    wanted += (right - left + high - low) * (1 + refine_placement.CROWDED_PRICE * sum(inside) / len(inside))
+                self.assertAlmostEqual(costs[0], wire_length(cells), 4)
+                self.assertAlmostEqual(costs[1], wanted, 4)
+                self.assertGreater(costs[1], 1.1 * costs[0])
 
     def test_a_chain_that_is_torn_apart_is_refused(self):
         cells = Builder(random.Random(0)).whole()
