@@ -83,7 +83,7 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
       {choice, {}, {}, {}}, std::move(*program), std::move(*map), {}, positionsOf(original)};
   std::vector<plan::MemoryUse> &use = candidate.trial.use;
   use = dataUse(candidate.program, candidate.map);
-  if (instructions == Instructions::IfTheyMatter && !fitsAll(use))
+  if (instructions == Instructions::IfTheyMatter && !plan::fitsAll(use))
     return candidate;
   auto lists = emitLists(candidate.program, candidate.map, choice);
   if (!lists)
@@ -315,7 +315,7 @@ private:
     for (const List &list : candidate->lists)
       budget.spend(list.size());
     Trial &trial = candidate->trial;
-    const bool fits = fitsAll(trial.use);
+    const bool fits = plan::fitsAll(trial.use);
     const double excess = plan::excessOf(trial.use);
     closest = std::min(closest, excess);
     if (!fits && (use.empty() || excess < plan::excessOf(use))) {

@@ -29,10 +29,6 @@ void addInstructionUse(const format::Geometry &geometry, const std::vector<List>
       {geometry.cores, "host instructions", lists.back().size(), geometry.hostInstructions});
 }
 
-bool fitsAll(const std::vector<plan::MemoryUse> &use) {
-  return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
-}
-
 bool exceedsOthers(const std::vector<plan::MemoryUse> &use) {
   return std::ranges::any_of(
       use, [](const auto &one) { return one.used > one.capacity && one.memory != "inbox rows"; });

@@ -16,8 +16,6 @@ std::vector<plan::MemoryUse> dataUse(const rows::Program &program, const Map &ma
 void addInstructionUse(const format::Geometry &geometry, const std::vector<List> &lists,
                        std::vector<plan::MemoryUse> &use);
 
-bool fitsAll(const std::vector<plan::MemoryUse> &use);
-
 /// More of some memory than there is, but not of the inboxes: what has too many rows for those may
 /// have room if it takes fewer lines at a time.
 bool exceedsOthers(const std::vector<plan::MemoryUse> &use);

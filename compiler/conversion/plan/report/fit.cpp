@@ -164,6 +164,10 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   return use;
 }
 
+bool fitsAll(const std::vector<MemoryUse> &use) {
+  return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
+}
+
 double excessOf(const std::vector<MemoryUse> &use) {
   double most = 0;
   for (const MemoryUse &one : use)

@@ -21,6 +21,8 @@ std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Work &work,
 /// The instruction memories.
 std::vector<MemoryUse> instructionUse(const rows::Graph &graph, const Schedule &schedule);
 
+bool fitsAll(const std::vector<MemoryUse> &use);
+
 /// What a plan needs of a memory divided by what there is, for the memory where this is most: at
 /// most 1 if the plan fits.
 double excessOf(const std::vector<MemoryUse> &use);

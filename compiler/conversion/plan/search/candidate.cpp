@@ -1,6 +1,5 @@
 #include "compiler/conversion/plan/search/candidate.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/conversion/plan/beats/images.h"
@@ -8,14 +7,6 @@
 #include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
-namespace {
-
-bool fitsAll(const std::vector<MemoryUse> &use) {
-  return std::all_of(use.begin(), use.end(),
-                     [](const MemoryUse &one) { return one.used <= one.capacity; });
-}
-
-} // namespace
 
 std::shared_ptr<const Variant> CandidateMaker::variantOf(const Choice &choice) {
   if (choice.split.empty())
