@@ -118,7 +118,7 @@ class Room(Refusal):
               --> m.onnx
              note: node 0 'fc0' (MatMul) uses 2500 weight blocks on core 0
              help: compiles for target 'c2b8' in 338 cycles (--target c2b8, verified)
-             help: compiles with "weight_blocks": 4096 instead of 2048 in a target file in 2524 cycles (verified, 2186 more)
+             help: compiles with "weight_blocks": 4096 instead of 2048 in a target file in 2526 cycles (verified, 2188 more)
              help: use a target with more weight blocks or more cores
             """, target="ecp5-85f", flags=LONG)
         _, memory = self.fixes("--target", "ecp5-85f", *LONG)
