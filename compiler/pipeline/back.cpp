@@ -8,7 +8,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
-#include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/to_core.h"
 #include "compiler/pipeline/host_arrays.h"
 #include "compiler/pipeline/option_words.h"
@@ -159,7 +158,8 @@ std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geome
   return pins;
 }
 
-bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Compilation &made) {
+bool runBack(std::vector<conversion::Form> forms, const CompileOptions &options,
+             Compilation &made) {
   CompileResult &result = made.result;
   Problems &problems = made.problems;
   const format::Geometry geometry = result.program.geometry;

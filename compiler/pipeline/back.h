@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/plan/order/pins.h"
-#include "compiler/conversion/rows/program.h"
 #include "compiler/pipeline/compilation.h"
 
 namespace sluice::pipeline {
@@ -19,6 +19,6 @@ std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geome
 
 /// Plans the forms of a model for the geometry of the result, up to options.stage. False if the
 /// problems say why not.
-bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Compilation &made);
+bool runBack(std::vector<conversion::Form> forms, const CompileOptions &options, Compilation &made);
 
 } // namespace sluice::pipeline

@@ -45,8 +45,7 @@ std::optional<layout::Trial> CopyTrials::run(mlir::FunctionOpInterface copy,
   made.problems = std::move(forms.problems);
   made.lacking = std::move(forms.lacking);
   const CompileResult &result = made.result;
-  const bool compiled =
-      !forms.forms.empty() && runBack(conversion::programsOf(forms.forms), options, made);
+  const bool compiled = !forms.forms.empty() && runBack(std::move(forms.forms), options, made);
   left.planningWork -= std::min(left.planningWork, result.planningWork);
   layout::Trial trial{.compiles = compiled, .cycles = std::nullopt, .rewrites = {}};
   if (compiled && measured && result.cycles)

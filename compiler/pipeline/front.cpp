@@ -15,6 +15,7 @@
 
 #include "compiler/check/check_program.h"
 #include "compiler/conversion/model/forms.h"
+#include "compiler/conversion/rows/program_ops.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/unrolling.h"
@@ -86,7 +87,7 @@ public:
             errors.push_back(diagnostic.str());
         }) {}
 
-  std::vector<rows::Program> run() {
+  FrontForms run() {
     llvm::append_range(problems, unknownRewrites(context, options.withoutRewrites));
     if (!problems.empty())
       return {};
@@ -131,11 +132,12 @@ public:
     result.exactNodes = std::move(found.exactNodes);
     lacking = std::move(found.lacking);
     if (options.stage == Stage::Rows) {
-      for (const auto &form : found.forms)
-        result.text += printed(*form);
+      for (conversion::Form &form : found.forms)
+        if (const rows::Program *program = form.program(problems))
+          result.text += printed(*rows::toOps(context, *program));
       return {};
     }
-    return conversion::programsOf(found.forms);
+    return {std::move(module), std::move(found.forms)};
   }
 
   /// If a phase failed without a problem of its own.
@@ -478,14 +480,13 @@ private:
 
 } // namespace
 
-std::vector<rows::Program> runFront(const CompileOptions &options, ImportOnce &imported,
-                                    const format::Geometry &geometry, Compilation &made,
-                                    Repairs *repairs) {
+FrontForms runFront(const CompileOptions &options, ImportOnce &imported,
+                    const format::Geometry &geometry, Compilation &made, Repairs *repairs) {
   Front front(options, imported, geometry, made, repairs);
-  std::vector<rows::Program> forms = front.run();
-  if (forms.empty() && made.result.text.empty())
+  FrontForms found = front.run();
+  if (found.forms.empty() && made.result.text.empty())
     front.explainFailure();
-  return forms;
+  return found;
 }
 
 } // namespace sluice::pipeline

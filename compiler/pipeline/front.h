@@ -3,7 +3,10 @@
 
 #include <vector>
 
-#include "compiler/conversion/rows/program.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/pipeline/compilation.h"
 #include "compiler/pipeline/import_once.h"
 
@@ -11,12 +14,16 @@ namespace sluice::pipeline {
 
 class Repairs;
 
-/// Runs the phases up to options.stage: the forms of the model that are worth a plan
-/// (conversion::formsOf). None if the problems say why, or if an earlier stage was asked for, whose
-/// text is then in the result. `repairs` measures the changes that messages offer; without it, they
-/// are offered unchecked.
-std::vector<rows::Program> runFront(const CompileOptions &options, ImportOnce &imported,
-                                    const format::Geometry &geometry, Compilation &made,
-                                    Repairs *repairs);
+/// The forms of a model that are worth a plan (conversion::formsOf).
+struct FrontForms {
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< that variants are lowered from
+  std::vector<conversion::Form> forms;
+};
+
+/// Runs the phases up to options.stage and returns the forms of the model. None if the problems say
+/// why, or if an earlier stage was asked for, whose text is then in the result. `repairs` measures
+/// the changes that messages offer; without it, they are offered unchecked.
+FrontForms runFront(const CompileOptions &options, ImportOnce &imported,
+                    const format::Geometry &geometry, Compilation &made, Repairs *repairs);
 
 } // namespace sluice::pipeline

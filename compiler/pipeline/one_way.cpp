@@ -19,6 +19,12 @@ namespace sluice::pipeline {
 
 namespace {
 
+/// Returns the multiplications of the last form that is made; its variants have as many.
+uint64_t macsOf(const std::vector<conversion::Form> &forms) {
+  const auto last = std::ranges::find_if(forms.rbegin(), forms.rend(), &conversion::Form::isMade);
+  return last->program().macs;
+}
+
 /// Returns whether the phases reach options.stage.
 bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *repairs,
                Compilation &made) {
@@ -43,7 +49,7 @@ bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *rep
   pinsOf(options, geometry, problems);
   if (!problems.empty())
     return false;
-  std::vector<rows::Program> forms = runFront(options, imported, geometry, made, repairs);
+  auto [module, forms] = runFront(options, imported, geometry, made, repairs);
   if (!problems.empty() || result.stopped)
     return false;
   if (forms.empty())
@@ -51,12 +57,14 @@ bool runPhases(const CompileOptions &options, ImportOnce &imported, Repairs *rep
   if (options.ioOnly) {
     result.notes.emplace_back(
         "the program transports inputs and outputs (--io-only): its outputs are zero");
-    forms = {rows::transportOf(forms.front())};
+    rows::Program transport = rows::transportOf(forms.front().program());
+    forms.clear();
+    forms.emplace_back(std::move(transport));
     result.parameters = 0;
   } else {
     result.accelerated = result.operators;
   }
-  result.macs = forms.back().macs;
+  result.macs = macsOf(forms);
   return runBack(std::move(forms), options, made);
 }
 

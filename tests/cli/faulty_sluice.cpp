@@ -202,14 +202,14 @@ check::Outcome wrappedCheck(const check::Oracle &oracle, const format::Program &
 }
 
 Problems
-realPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-         plan::Plan &plan) __asm__("__real__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
-                                   "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanE");
+realPlan(std::vector<conversion::Form> &forms, const plan::PlanOptions &options,
+         plan::Plan &plan) __asm__("__real__ZN6sluice10conversion11planFastestERSt6vectorINS0_"
+                                   "4FormESaIS2_EERKNS_4plan11PlanOptionsERNS6_4PlanE");
 Problems
-wrappedPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-            plan::Plan &plan) __asm__("__wrap__ZN6sluice10conversion11planFastestERKSt6vectorINS_"
-                                      "4rows7ProgramESaIS3_EERKNS_4plan11PlanOptionsERNS8_4PlanE");
-Problems wrappedPlan(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+wrappedPlan(std::vector<conversion::Form> &forms, const plan::PlanOptions &options,
+            plan::Plan &plan) __asm__("__wrap__ZN6sluice10conversion11planFastestERSt6vectorINS0_"
+                                      "4FormESaIS2_EERKNS_4plan11PlanOptionsERNS6_4PlanE");
+Problems wrappedPlan(std::vector<conversion::Form> &forms, const plan::PlanOptions &options,
                      plan::Plan &plan) {
   const std::string kind = faultOfEnvironment().kind;
   const bool isEndless = (kind == "search" || kind == "endless") && options.interruption;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "compiler/conversion/model/forms.h"
+#include "compiler/conversion/rows/program_ops.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/passes.h"
@@ -71,9 +72,16 @@ struct ConvertSluiceToRows : impl::ConvertSluiceToRowsBase<ConvertSluiceToRows> 
       ir::emitProblem(function.getLoc(), problem);
     if (found.forms.empty())
       return signalPassFailure();
+    Problems invalid;
+    std::vector<OwningOpRef<rows::ProgramOp>> programs;
+    for (Form &form : found.forms)
+      if (const rows::Program *program = form.program(invalid))
+        programs.push_back(rows::toOps(getContext(), *program));
+    for (const Problem &problem : invalid)
+      ir::emitProblem(function.getLoc(), problem);
     function.erase();
-    for (auto &form : found.forms)
-      module.push_back(form.release());
+    for (OwningOpRef<rows::ProgramOp> &program : programs)
+      module.push_back(program.release());
   }
 
 private:

@@ -40,14 +40,13 @@ constexpr uint64_t kLook = 4, kSmall = uint64_t{1} << 18;
 
 class Fastest {
 public:
-  Fastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-          plan::Plan &plan)
+  Fastest(std::vector<Form> &forms, const plan::PlanOptions &options, plan::Plan &plan)
       : forms(forms), options(options), plan(plan) {}
 
   Problems run() {
-    std::vector<const rows::Program *> models;
-    for (const rows::Program &form : forms)
-      if (form.variant.empty() || models.empty())
+    std::vector<Form *> models;
+    for (Form &form : forms)
+      if (form.variant().empty() || models.empty())
         models.push_back(&form);
     for (size_t i = 0; i < models.size(); ++i) {
       if (best && (left() == 0 || isEnded()))
@@ -61,9 +60,11 @@ public:
     }
     tryVariants();
     setCost();
+    if (!invalid.empty())
+      return std::move(invalid);
     if (plan.explanation) {
-      if (!best->variant.empty())
-        plan.explanation->choice = best->variant + ", " + plan.explanation->choice;
+      if (!best->variant().empty())
+        plan.explanation->choice = best->variant() + ", " + plan.explanation->choice;
       plan.explanation->losers.insert(plan.explanation->losers.begin(), losers.begin(),
                                       losers.end());
     }
@@ -71,15 +72,16 @@ public:
   }
 
 private:
-  const std::vector<rows::Program> &forms;
+  std::vector<Form> &forms;
   const plan::PlanOptions &options;
   plan::Plan &plan;
-  const rows::Program *best = nullptr; ///< nothing if none can be planned yet
-  uint64_t work = 0, bestWork = 0;     ///< of all plans, and of the best
-  bool stopped = false;                ///< before all forms were tried in full
-  bool interrupted = false;            ///< likewise, by a request to end
-  Problems found;                      ///< of the first form
-  Problems closest;                    ///< of the form that comes closest to fitting
+  Form *best = nullptr;            ///< nothing if none can be planned yet
+  uint64_t work = 0, bestWork = 0; ///< of all plans, and of the best
+  bool stopped = false;            ///< before all forms were tried in full
+  bool interrupted = false;        ///< likewise, by a request to end
+  Problems found;                  ///< of the first form
+  Problems invalid;                ///< of variants that could not be made
+  Problems closest;                ///< of the form that comes closest to fitting
   std::vector<plan::MemoryUse> closestUse;
   std::vector<plan::Loser> losers;
 
@@ -100,10 +102,10 @@ private:
 
   /// The best form in other variants, and the best of those once more for as much as it has cost.
   void tryVariants() {
-    const rows::Program *const model = best;
+    const Form *const model = best;
     const uint64_t cost = bestWork;
     const size_t last = forms.size();
-    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant.empty() && !isEnded();
+    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant().empty() && !isEnded();
          ++i)
       if (const uint64_t most = std::min(left(), std::max(cost / kLook, kSmall)); most != 0)
         tryForm(forms[i], most);
@@ -121,8 +123,12 @@ private:
     closestUse = std::move(use);
   }
 
-  void tryForm(const rows::Program &form, uint64_t most) {
-    const bool first = &form == &forms.front();
+  void tryForm(Form &candidate, uint64_t most) {
+    const rows::Program *const made = candidate.program(invalid);
+    if (!made)
+      return;
+    const rows::Program &form = *made;
+    const bool first = &candidate == &forms.front();
     plan::PlanOptions share = options;
     share.work = most;
     share.stop -= std::min(share.stop, work);
@@ -138,12 +144,12 @@ private:
       lookAt(why, std::move(other.memory), first);
     if (possible && (!best || plan::isFaster(other, plan))) {
       if (best)
-        losers.push_back(loserOf(&plan, *best, {}));
+        losers.push_back(loserOf(&plan, best->program(), {}));
       else if (!first)
-        losers.push_back(loserOf(nullptr, forms.front(), found));
+        losers.push_back(loserOf(nullptr, forms.front().program(), found));
       bestWork = other.work;
       plan = std::move(other);
-      best = &form;
+      best = &candidate;
     } else if (best) {
       losers.push_back(loserOf(possible ? &other : nullptr, form, why));
       if (possible && other.timing && plan.timing && other.timing->spaced < plan.timing->spaced)
@@ -155,8 +161,16 @@ private:
 
 } // namespace
 
-Problems planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-                     plan::Plan &plan) {
+const rows::Program *Form::program(Problems &problems) {
+  if (const Maker make = std::exchange(maker, nullptr)) {
+    Outcome<rows::Program> outcome = make();
+    made = std::move(outcome.value);
+    problems.insert(problems.end(), outcome.problems.begin(), outcome.problems.end());
+  }
+  return made ? &*made : nullptr;
+}
+
+Problems planFastest(std::vector<Form> &forms, const plan::PlanOptions &options, plan::Plan &plan) {
   return Fastest(forms, options, plan).run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -100,10 +101,63 @@ void keepCloser(const Problems &other, Problems &closest) {
     closest = other;
 }
 
+/// A copy of a module, which the variants that are lowered from it share.
+using Copy = std::shared_ptr<OwningOpRef<ModuleOp>>;
+
+Copy copyOf(ModuleOp module) { return std::make_shared<OwningOpRef<ModuleOp>>(module.clone()); }
+
+/// What the rows of a function are lowered from.
+struct Source {
+  func::FuncOp main;
+  Copy module; ///< of the function; null if the caller of formsOf() keeps it
+  format::Geometry geometry;
+  rows::ModelInfo model;
+
+  [[nodiscard]] Outcome<rows::Graph> asRows(const rows::LoweringOptions &options) const {
+    return rows::lowerToRows(main, geometry, model, options);
+  }
+
+  /// Loops over positions; nothing if the function has none, or if `mayFit` says no before trips
+  /// are lowered.
+  [[nodiscard]] Outcome<rows::Program>
+  asLoops(const bodies::Partition &partition, const rows::LoweringOptions &options,
+          llvm::function_ref<bool(const rows::Program &)> mayFit) const {
+    auto made = bodies::lowerToBodies(main, partition, geometry, model, options, mayFit);
+    const bool loops =
+        made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
+    // Bodies that instructions cannot express are no form of the model; the plain one remains.
+    if (!loops || !loops::isPlannable(*made))
+      made.value.reset();
+    return made;
+  }
+};
+
+/// Variants of one function share it.
+using SharedSource = std::shared_ptr<const Source>;
+
+/// Returns a program as its text has it, or the problem that it is no valid one.
+Outcome<rows::Program> verified(MLIRContext &context, const rows::Program &program) {
+  std::vector<std::string> errors;
+  const ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      errors.push_back(diagnostic.str());
+  });
+  const OwningOpRef<rows::ProgramOp> made = rows::toOps(context, program);
+  if (succeeded(verify(*made)))
+    return rows::fromOps(*made);
+  Problem problem;
+  problem.code = "E0499";
+  problem.reason = InternalError();
+  problem.message = "internal error: the rows of the model are not a valid program";
+  problem.notes = std::move(errors);
+  return Problems{std::move(problem)};
+}
+
 class Forms {
 public:
-  Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model)
-      : module(module), geometry(geometry), model(model) {}
+  /// `copy` owns the module, unless the caller of formsOf() does.
+  Forms(ModuleOp module, Copy copy, const format::Geometry &geometry, const rows::ModelInfo &model)
+      : module(module), copy(std::move(copy)), geometry(geometry), model(model) {}
 
   ModelForms run(bool onlyLoops) {
     for (const auto find : {&Forms::lackingWeights, &Forms::lackingSums})
@@ -112,7 +166,7 @@ public:
     std::vector<std::string> loopNotes, plainNotes;
     rows::IntegerDifferences differences;
     findNumbers();
-    func::FuncOp main = mainOf(module);
+    const SharedSource main = sourceOf(mainOf(module), copy);
     rows::TreesSeen inTrips;
     const Outcome<rows::Program> loops =
         asLoops(main, {.notes = &loopNotes, .differences = &differences, .treesSeen = &inTrips});
@@ -130,22 +184,26 @@ public:
         addRows(std::move(*graph), std::move(trees), bound.lacking);
       }
       if (graph || areFor<LacksMemory>(inRows))
-        for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-          if (auto other = asRows(mainOf(*sunk), {})) {
+        for (const Copy &sunk : withLateFactors()) {
+          const SharedSource late = sourceOf(mainOf(**sunk), sunk);
+          if (auto other = asRows(late, {})) {
             const Bound ofOther(*other);
-            Trees others = ofOther.mayFit ? rowsInTrees(mainOf(*sunk), seen) : Trees();
+            Trees others = ofOther.mayFit ? rowsInTrees(late, seen) : Trees();
             addRowByRow(std::move(*other), std::move(others), ofOther.lacking);
           }
+        }
     }
     const bool plain = !forms.empty();
     if (loops && (onlyLoops || products >= kLoopProducts || forms.empty())) {
       add(*loops);
-      addTrees(loopsInTrees(mainOf(module), inTrips));
-      for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-        if (const auto other = asLoops(mainOf(*sunk), {})) {
+      addTrees(loopsInTrees(main, inTrips));
+      for (const Copy &sunk : withLateFactors()) {
+        const SharedSource late = sourceOf(mainOf(**sunk), sunk);
+        if (const auto other = asLoops(late, {})) {
           add(*other);
-          addTrees(loopsInTrees(mainOf(*sunk), inTrips));
+          addTrees(loopsInTrees(late, inTrips));
         }
+      }
     }
     if (forms.empty())
       llvm::append_range(problems, !lacking.empty()          ? lacking
@@ -168,14 +226,15 @@ public:
 
 private:
   ModuleOp module;
+  const Copy copy;
   const format::Geometry &geometry;
   const rows::ModelInfo &model;
   static constexpr size_t kNamed = 3; ///< nodes in a problem
   rows::ValueNumbers numbers;         ///< of a quantised network
   Problems problems;
   Problems lacking; ///< of the graph that comes closest to fitting, of those that cannot fit
-  std::vector<OwningOpRef<rows::ProgramOp>> forms;
-  std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
+  std::vector<Form> forms;
+  std::optional<std::vector<Copy>> late; ///< as far as they were asked for
 
   static std::string nameOf(const NodeRef &node) {
     return plan::nodeName({node.index, node.name, node.op});
@@ -188,7 +247,7 @@ private:
       return one.blocks > uint64_t{geometry.cores} * geometry.weightBlocks;
     };
     if (!lacks(bound) || !llvm::all_of(withLateFactors(), [&](const auto &sunk) {
-          return lacks(weightsOf(mainOf(*sunk)));
+          return lacks(weightsOf(mainOf(**sunk)));
         }))
       return {};
     std::vector<plan::User> largest;
@@ -208,8 +267,9 @@ private:
                                                                         : std::nullopt;
     };
     const auto bound = lacks(mainOf(module));
-    if (!bound || !llvm::all_of(withLateFactors(),
-                                [&](const auto &sunk) { return lacks(mainOf(*sunk)).has_value(); }))
+    if (!bound || !llvm::all_of(withLateFactors(), [&](const auto &sunk) {
+          return lacks(mainOf(**sunk)).has_value();
+        }))
       return {};
     return {plan::leastProblem(geometry, {"preload rows",
                                           "its sums",
@@ -229,21 +289,21 @@ private:
     return rows::weightBound(main, geometry.lanes);
   }
 
-  /// The model with the tensors that values of a function are.
-  [[nodiscard]] rows::ModelInfo named(func::FuncOp main) const {
-    rows::ModelInfo info = model;
-    rows::nameTensors(main, info);
-    info.numbers = numbers;
-    return info;
+  /// A function, and the model with the tensors that values of the function are.
+  [[nodiscard]] SharedSource sourceOf(func::FuncOp main, Copy module) const {
+    Source source{main, std::move(module), geometry, model};
+    rows::nameTensors(main, source.model);
+    source.model.numbers = numbers;
+    return std::make_shared<const Source>(std::move(source));
   }
 
   /// The function row by row. It is not lowered if its rows certainly lack memory.
-  Outcome<rows::Graph> asRows(func::FuncOp main, const rows::LoweringOptions &options) {
-    if (Problems lacks = lackingRows(main); !lacks.empty()) {
+  Outcome<rows::Graph> asRows(const SharedSource &source, const rows::LoweringOptions &options) {
+    if (Problems lacks = lackingRows(source->main); !lacks.empty()) {
       keepCloser(lacks, lacking);
       return lacks;
     }
-    return rows::lowerToRows(main, geometry, named(main), options);
+    return source->asRows(options);
   }
 
   /// The problem of a function whose rows have no room whatever core computes them.
@@ -279,25 +339,19 @@ private:
 
   /// The function as loops over positions, if it has any. Trips are not lowered if their rings
   /// certainly lack memory.
-  Outcome<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options) {
-    const auto partition = bodies::findPartition(main);
+  Outcome<rows::Program> asLoops(const SharedSource &source, const rows::LoweringOptions &options) {
+    const auto partition = bodies::findPartition(source->main);
     if (!partition || keepsState())
       return {};
     Problems lacks;
-    auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options,
-                                      [&](const rows::Program &outlines) {
-                                        lacks = lackingRings(outlines);
-                                        return lacks.empty();
-                                      });
+    auto made = source->asLoops(*partition, options, [&](const rows::Program &outlines) {
+      lacks = lackingRings(outlines);
+      return lacks.empty();
+    });
     if (!lacks.empty()) {
       keepCloser(lacks, lacking);
       return lacks;
     }
-    const bool loops =
-        made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
-    // Bodies that instructions cannot express are no form of the model; the plain one remains.
-    if (!loops || !loops::isPlannable(*made))
-      made.value.reset();
     return made;
   }
 
@@ -311,116 +365,144 @@ private:
                    llvm::ArrayRef(bound.largest).take_front(kNamed).vec(), "an inbox"})};
   }
 
-  /// With trees of other shapes, of those things of a shape that matter.
-  using Trees = std::vector<std::pair<rows::TreeShape, rows::Program>>;
+  /// How to make a program with trees of another shape.
+  struct Tree {
+    rows::TreeShape shape;
+    Form::Maker make;
+  };
+  /// Of those things of a shape that matter.
+  using Trees = std::vector<Tree>;
 
   /// `lower` makes the program with trees of one shape, if it can.
   template <typename Lower> static Trees inTrees(const rows::TreesSeen &seen, Lower lower) {
-    Trees programs;
-    for (const rows::TreeShape &shape : rows::otherShapes(seen)) {
-      if (Outcome<rows::Program> program = lower(shape)) // the first has its problems too
-        programs.emplace_back(shape, std::move(*program));
-    }
-    return programs;
+    Trees trees;
+    for (const rows::TreeShape &shape : rows::otherShapes(seen))
+      trees.push_back({shape, [lower, shape] { return lower(shape); }});
+    return trees;
   }
 
-  Trees rowsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
-    return inTrees(seen, [&](const rows::TreeShape &shape) -> Outcome<rows::Program> {
-      auto graph = rows::lowerToRows(main, geometry, named(main), {.trees = shape});
+  static Trees rowsInTrees(const SharedSource &source, const rows::TreesSeen &seen) {
+    return inTrees(seen, [source](const rows::TreeShape &shape) -> Outcome<rows::Program> {
+      auto graph = source->asRows({.trees = shape});
       if (!graph)
         return std::move(graph.problems);
       return rows::straightLine(std::move(*graph));
     });
   }
 
-  Trees loopsInTrees(func::FuncOp main, const rows::TreesSeen &seen) {
-    return inTrees(seen,
-                   [&](const rows::TreeShape &shape) { return asLoops(main, {.trees = shape}); });
+  /// The rings of the loops do not depend on their trees.
+  static Trees loopsInTrees(const SharedSource &source, const rows::TreesSeen &seen) {
+    return inTrees(seen, [source](const rows::TreeShape &shape) -> Outcome<rows::Program> {
+      const auto partition = bodies::findPartition(source->main);
+      if (!partition)
+        return {};
+      return source->asLoops(*partition, {.trees = shape},
+                             [](const rows::Program &) { return true; });
+    });
   }
 
   /// Adds what the program that was added last is with trees of other shapes.
-  void addTrees(Trees programs) {
-    for (auto &[shape, program] : programs) {
-      program.variant = textOf(shape);
-      add(program);
-    }
+  void addTrees(const Trees &trees) {
+    for (const Tree &tree : trees)
+      addVariant(textOf(tree.shape), tree.make);
+  }
+
+  /// Adds a variant of the program that was added last.
+  void addVariant(const std::string &name, Form::Maker make) {
+    forms.emplace_back(
+        name,
+        [context = module.getContext(), name, make = std::move(make)]() -> Outcome<rows::Program> {
+          Outcome<rows::Program> program = make();
+          if (!program) // the first has its problems too
+            return {};
+          program->variant = name;
+          return verified(*context, *program);
+        });
   }
 
   /// A loop's trips cannot hand on what passes from one inference to the next.
   [[nodiscard]] bool keepsState() const { return !mainOf(module).getOps<ir::StateOp>().empty(); }
 
   void add(const rows::Program &program) {
-    std::vector<std::string> errors;
-    const ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-      if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-        errors.push_back(diagnostic.str());
-    });
-    OwningOpRef<rows::ProgramOp> made = rows::toOps(*module.getContext(), program);
-    if (succeeded(verify(*made))) {
-      forms.push_back(std::move(made));
-      return;
-    }
-    Problem problem;
-    problem.code = "E0499";
-    problem.reason = InternalError();
-    problem.message = "internal error: the rows of the model are not a valid program";
-    problem.notes = std::move(errors);
-    problems.push_back(std::move(problem));
+    Outcome<rows::Program> made = verified(*module.getContext(), program);
+    if (made)
+      forms.emplace_back(std::move(*made));
+    llvm::append_range(problems, made.problems);
   }
+
+  static constexpr const char *kLongestChainsFirst = "longest chains of rows first";
 
   /// Adds the rows as they are, with other trees, and in another order. Rows that certainly lack
   /// memory are left out.
-  void addRowByRow(rows::Graph graph, Trees trees, const Problems &lacks) {
-    std::optional<rows::Graph> reordered = rows::longestWayFirst(graph);
+  void addRowByRow(rows::Graph graph, const Trees &trees, const Problems &lacks) {
     keepCloser(lacks, lacking);
     if (lacks.empty()) {
-      add(rows::straightLine(std::move(graph)));
-      addTrees(std::move(trees));
+      const auto rows = std::make_shared<const rows::Graph>(std::move(graph));
+      add(rows::straightLine(*rows));
+      addTrees(trees);
+      addVariant(kLongestChainsFirst, [rows]() -> Outcome<rows::Program> {
+        std::optional<rows::Graph> reordered = rows::longestWayFirst(*rows);
+        if (!reordered)
+          return {};
+        return rows::straightLine(std::move(*reordered));
+      });
+      return;
     }
-    if (!reordered || (!lacks.empty() && !Bound(*reordered).lacking.empty()))
+    std::optional<rows::Graph> reordered = rows::longestWayFirst(graph);
+    if (!reordered || !Bound(*reordered).lacking.empty())
       return;
     rows::Program program = rows::straightLine(std::move(*reordered));
-    program.variant = "longest chains of rows first";
+    program.variant = kLongestChainsFirst;
     add(program);
   }
 
   /// Adds the rows as they are, with other trees, and what each rewrite makes of those before it.
   /// What they shorten is the way through a state's cell or past.
   void addRows(rows::Graph graph, Trees trees, const Problems &lacks) {
-    struct Form {
+    struct Rows {
       rows::Graph graph;
       Trees trees;
       Problems lacks;
     };
-    std::vector<Form> all;
+    std::vector<Rows> all;
     all.push_back({std::move(graph), std::move(trees), lacks});
     if (!all[0].graph.states.empty())
       for (const auto rewrite : {rows::shortenChains, rows::factorsBehindNewest})
         for (size_t i = 0, count = all.size(); i < count; ++i)
-          if (Form other = all[i]; rewrite(other.graph)) {
-            std::erase_if(other.trees,
-                          [&](auto &tree) { return !rewrite(tree.second.bodies[0].trip); });
+          if (Rows other = all[i]; rewrite(other.graph)) {
+            for (Tree &tree : other.trees)
+              tree.make = rewritten(tree.make, rewrite);
             other.lacks = Bound(other.graph).lacking;
             all.push_back(std::move(other));
           }
-    for (Form &one : all)
-      addRowByRow(std::move(one.graph), std::move(one.trees), one.lacks);
+    for (Rows &one : all)
+      addRowByRow(std::move(one.graph), one.trees, one.lacks);
+  }
+
+  /// Makes what a rewrite makes of a program, if it changes the program.
+  static Form::Maker rewritten(Form::Maker make, bool (*rewrite)(rows::Graph &)) {
+    return [make = std::move(make), rewrite]() -> Outcome<rows::Program> {
+      Outcome<rows::Program> program = make();
+      if (program && !rewrite(program->bodies[0].trip))
+        return {};
+      return program;
+    };
   }
 
   /// The model with factors behind the products of two activations, and behind those with constant
   /// weights too, where there are any.
-  const std::vector<OwningOpRef<ModuleOp>> &withLateFactors() {
+  const std::vector<Copy> &withLateFactors() {
     if (late)
       return *late;
     late.emplace();
     unsigned before = 0;
     for (const bool constantWeights : {false, true}) {
-      OwningOpRef<ModuleOp> copy(module.clone());
-      const unsigned sunk = ir::sinkFactors(mainOf(*copy), constantWeights);
+      Copy copy = copyOf(module);
+      const unsigned sunk = ir::sinkFactors(mainOf(**copy), constantWeights);
       if (sunk == before)
         continue;
       before = sunk;
-      if (mergeMaps(*copy))
+      if (mergeMaps(**copy))
         late->push_back(std::move(copy));
     }
     return *late;
@@ -431,12 +513,12 @@ private:
 
 ModelForms formsOf(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
                    bool onlyLoops) {
-  ModelForms found = Forms(module, geometry, model).run(onlyLoops);
-  const OwningOpRef<ModuleOp> copy(module.clone());
-  if (ir::headsInRows(mainOf(*copy), geometry.lanes) != 0 && mergeMaps(*copy)) {
+  ModelForms found = Forms(module, nullptr, geometry, model).run(onlyLoops);
+  const Copy copy = copyOf(module);
+  if (ir::headsInRows(mainOf(**copy), geometry.lanes) != 0 && mergeMaps(**copy)) {
     // Notes and problems are those of the first forms.
-    ModelForms others = Forms(*copy, geometry, model).run(onlyLoops);
-    for (OwningOpRef<rows::ProgramOp> &form : others.forms)
+    ModelForms others = Forms(**copy, copy, geometry, model).run(onlyLoops);
+    for (Form &form : others.forms)
       found.forms.push_back(std::move(form));
     keepCloser(others.lacking, found.lacking);
     if (areFor<LacksMemory>(found.problems) && areFor<LacksMemory>(others.problems))
@@ -448,14 +530,6 @@ ModelForms formsOf(ModuleOp module, const format::Geometry &geometry, const rows
   if (!found.forms.empty() && areFor<LacksMemory>(found.problems))
     found.problems.clear();
   return found;
-}
-
-std::vector<rows::Program>
-programsOf(const std::vector<mlir::OwningOpRef<rows::ProgramOp>> &forms) {
-  std::vector<rows::Program> programs;
-  for (const auto &form : forms)
-    programs.push_back(rows::fromOps(*form));
-  return programs;
 }
 
 } // namespace sluice::conversion

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
 
+#include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/rows/lower.h"
-#include "compiler/conversion/rows/program.h"
-#include "compiler/dialect/rows/dialect.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::conversion {
@@ -20,8 +18,9 @@ namespace sluice::conversion {
 /// The forms of a model.
 struct ModelForms {
   /// Verified programs, the plain one first, loops last; the variants of each with reduction trees
-  /// of other shapes follow it. None if the machine cannot compute the model.
-  std::vector<mlir::OwningOpRef<rows::ProgramOp>> forms;
+  /// of other shapes or its rows in another order follow it. None if the machine cannot compute the
+  /// model.
+  std::vector<Form> forms;
   std::vector<std::string> notes; ///< of rows::LoweringOptions
   Problems problems;              ///< at least one if there is no form
   /// The nodes that round to the integers of ONNX in all programs, by their index.
@@ -31,11 +30,8 @@ struct ModelForms {
 };
 
 /// Returns the forms of the function `main` of a module. With `onlyLoops` there is none but loops,
-/// if it has any.
+/// if it has any. The module must live until no more variants are made.
 ModelForms formsOf(mlir::ModuleOp module, const format::Geometry &geometry,
                    const rows::ModelInfo &model, bool onlyLoops);
-
-/// The programs of verified forms.
-std::vector<rows::Program> programsOf(const std::vector<mlir::OwningOpRef<rows::ProgramOp>> &forms);
 
 } // namespace sluice::conversion

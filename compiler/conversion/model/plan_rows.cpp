@@ -19,9 +19,9 @@ struct PlanRows : impl::PlanRowsBase<PlanRows> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::vector<rows::Program> forms;
+    std::vector<Form> forms;
     for (auto program : llvm::make_early_inc_range(module.getOps<rows::ProgramOp>())) {
-      forms.push_back(rows::fromOps(program));
+      forms.emplace_back(rows::fromOps(program));
       program.erase();
     }
     if (forms.empty())

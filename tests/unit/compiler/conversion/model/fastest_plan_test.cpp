@@ -44,7 +44,7 @@ rows::Program recurrent() {
   return rows::straightLine(builder.graph);
 }
 
-plan::Plan fastest(const std::vector<rows::Program> &forms) {
+plan::Plan fastest(std::vector<Form> forms) {
   plan::Plan plan;
   const Problems problems = planFastest(forms, searching(), plan);
   EXPECT_TRUE(problems.empty());
@@ -91,7 +91,7 @@ rows::Program layer(const std::string &target, uint32_t rows, uint32_t from) {
 }
 
 /// What is said where none has a plan.
-std::vector<std::string> refused(const std::vector<rows::Program> &forms, uint64_t blocks) {
+std::vector<std::string> refused(std::vector<Form> forms, uint64_t blocks) {
   plan::Plan plan;
   const Problems problems = planFastest(forms, searching(), plan);
   EXPECT_FALSE(problems.empty());
@@ -114,6 +114,47 @@ TEST(FastestPlan, OfFormsThatDoNotFitTheClosestIsToldOf) {
   EXPECT_EQ(refused({far, close}, 2112), told);
   EXPECT_EQ(refused({close, far}, 2112), told);
   EXPECT_EQ(refused({far, close, far}, 2112), told);
+}
+
+/// A variant of the form before it, which counts how often it is made.
+Form counted(rows::Program program, unsigned &made) {
+  return {"variant", [program = std::move(program), &made]() -> Outcome<rows::Program> {
+            ++made;
+            rows::Program variant = program;
+            variant.variant = "variant";
+            return variant;
+          }};
+}
+
+TEST(FastestPlan, VariantsOfFormsThatDoNotFitAreNotMade) {
+  unsigned made = 0;
+  refused({layer("c2b8", 65, 64), counted(layer("c2b8", 65, 64), made)}, 2112);
+  EXPECT_EQ(made, 0U);
+}
+
+TEST(FastestPlan, VariantsOfTheFastestFormAreMadeOnce) {
+  unsigned ofSlower = 0, ofFaster = 0;
+  const plan::Plan taken =
+      fastest({deep(), counted(deep(), ofSlower), wide(), counted(deep(), ofFaster)});
+  EXPECT_EQ(taken.timing->spaced, fastest({wide()}).timing->spaced);
+  EXPECT_EQ(ofSlower, 0U);
+  EXPECT_EQ(ofFaster, 1U);
+}
+
+TEST(FastestPlan, AVariantThatTheModelLacksIsLeftOut) {
+  const plan::Plan taken = fastest({wide(), Form("none", [] { return Outcome<rows::Program>(); })});
+  EXPECT_EQ(taken.timing->spaced, fastest({wide()}).timing->spaced);
+}
+
+TEST(FastestPlan, AVariantThatIsNoValidProgramIsAProblem) {
+  plan::Plan plan;
+  Problem problem;
+  problem.code = "E0499";
+  std::vector<Form> forms{
+      wide(), Form("invalid", [&] { return Outcome<rows::Program>(Problems{problem}); })};
+  const Problems problems = planFastest(forms, searching(), plan);
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_EQ(problems[0].code, "E0499");
 }
 
 /// Memory is not what keeps the first one from being planned: others say nothing of that.

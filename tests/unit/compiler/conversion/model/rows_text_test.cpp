@@ -38,7 +38,8 @@ rows::Program reread(const rows::Program &program) {
 
 std::vector<plan::Instructions> planned(const rows::Program &program) {
   plan::Plan plan;
-  if (!planFastest({program}, {.work = 10'000}, plan).empty())
+  std::vector<Form> forms{program};
+  if (!planFastest(forms, {.work = 10'000}, plan).empty())
     return {};
   return plan.lists;
 }
