@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "compiler/conversion/scalar/constants.h"
@@ -20,38 +21,87 @@ void LinearSum::add(uint32_t first, const Element &element, std::span<const doub
     const auto [known, added] = places.try_emplace(element.row, sources.size());
     last = known->second;
     if (added)
-      sources.push_back({element.row, {}, std::vector<double>(lanes), std::vector<bool>(lanes)});
+      sources.push_back(
+          {element.row, {}, {}, std::vector<double>(lanes), std::vector<bool>(lanes)});
   }
   Source &source = sources[last];
   source.reads[element.lane] = true;
   if (element.scale != 0)
     source.nominal[element.lane] = nominal / element.scale;
-  if (source.cells.empty()) {
-    if (std::ranges::all_of(weights, [&](double weight) {
-          return weight * element.scale == 0 && weight * element.offset == 0;
-        }))
-      return;
-    source.cells.resize(static_cast<size_t>(lanes) * lanes);
-  }
+  if (source.cells.empty() && std::ranges::all_of(weights, [&](double weight) {
+        return weight * element.scale == 0 && weight * element.offset == 0;
+      }))
+    return;
+  Cell *const column = columnOf(source, element.lane) + first;
   for (size_t i = 0; i < weights.size(); ++i) {
-    Cell &cell = source.cells[(first + i) * lanes + element.lane];
+    Cell &cell = column[i];
     cell.weight += weights[i] * element.scale;
     cell.offset += weights[i] * element.offset;
   }
 }
 
+LinearSum::Cell *LinearSum::columnOf(Source &source, uint32_t lane) const {
+  source.columns.resize(lanes);
+  std::optional<uint32_t> &begin = source.columns[lane];
+  if (!begin) {
+    begin = static_cast<uint32_t>(source.cells.size());
+    source.cells.resize(source.cells.size() + lanes);
+  }
+  return source.cells.data() + *begin;
+}
+
 void LinearSum::scale(uint32_t lane, double factor) {
+  const bool keepsZeros = std::isfinite(factor) && !std::signbit(factor);
   bias[lane] *= factor;
   for (Source &source : sources) {
     if (source.cells.empty() && std::isfinite(factor))
       continue;
-    source.cells.resize(static_cast<size_t>(lanes) * lanes);
-    for (uint32_t i = 0; i < lanes; ++i) {
-      Cell &cell = source.cells[static_cast<size_t>(lane) * lanes + i];
+    source.columns.resize(lanes);
+    for (uint32_t from = 0; from < lanes; ++from) {
+      if (keepsZeros && !source.columns[from])
+        continue;
+      Cell &cell = columnOf(source, from)[lane];
       cell.weight *= factor;
       cell.offset *= factor;
     }
   }
+}
+
+bool LinearSum::haveSameCells(const Source &left, const Source &right) {
+  return left.columns == right.columns && left.cells.size() == right.cells.size() &&
+         std::memcmp(left.cells.data(), right.cells.data(), left.cells.size() * sizeof(Cell)) == 0;
+}
+
+LinearSum::RoundedCells LinearSum::round(const Source &source, bool skipsZeros, Rounded &result,
+                                         std::vector<double> &correction) const {
+  const std::vector<Cell> zeros(lanes);
+  std::vector<uint16_t> block(static_cast<size_t>(lanes) * lanes);
+  bool isExact = true;
+  const uint64_t before = result.products;
+  for (size_t from = 0; from < lanes; ++from) {
+    const auto begin = source.columns[from];
+    // Most blocks of windows and of steps between grids are nearly all zeros.
+    if (skipsZeros && !begin)
+      continue;
+    const Cell *const column = begin ? source.cells.data() + *begin : zeros.data();
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      const Cell &cell = column[lane];
+      if (skipsZeros && cell.isPositiveZero())
+        continue;
+      uint16_t &weight = block[lane * lanes + from];
+      result.products += cell.weight != 0 ? 1 : 0;
+      weight = roundToBf16(cell.weight);
+      const double rounded = bf16ToDouble(weight);
+      result.finite &= std::isfinite(rounded);
+      isExact = isExact && rounded == cell.weight && cell.offset == 0;
+      correction[lane] += (cell.weight - rounded) * source.nominal[from];
+      // w (x - m) has its zero at m only if the same w multiplies both.
+      if (cell.offset != 0)
+        result.ofOffsets[lane] +=
+            cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
+    }
+  }
+  return {WeightBlock(std::move(block)), isExact, result.products - before};
 }
 
 LinearSum::Rounded LinearSum::round() {
@@ -59,32 +109,26 @@ LinearSum::Rounded LinearSum::round() {
   Rounded result;
   result.ofOffsets.resize(lanes);
   std::vector<double> correction(lanes);
+  // The last source whose weights rounding does not change. Sums read many rows with its weights.
+  const Source *exact = nullptr;
+  uint64_t products = 0; // of this source
+  uint32_t block = 0;    // of the last source that is not all zeros
   for (const Source &source : sources) {
     if (source.cells.empty())
       continue;
-    // Most blocks of windows and of steps between grids are nearly all zeros.
     const bool skipsZeros = std::ranges::all_of(source.nominal, isFinite);
-    std::vector<uint16_t> block(source.cells.size());
-    for (size_t lane = 0, i = 0; lane < lanes; ++lane)
-      for (size_t from = 0; from < lanes; ++from, ++i) {
-        const Cell &cell = source.cells[i];
-        if (skipsZeros && cell.isPositiveZero())
-          continue;
-        result.products += cell.weight != 0 ? 1 : 0;
-        block[i] = roundToBf16(cell.weight);
-        const double rounded = bf16ToDouble(block[i]);
-        result.finite &= std::isfinite(rounded);
-        correction[lane] += (cell.weight - rounded) * source.nominal[from];
-        // w (x - m) has its zero at m only if the same w multiplies both.
-        if (cell.offset != 0)
-          result.ofOffsets[lane] +=
-              cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
-      }
-    const WeightBlock weights(std::move(block));
-    if (weights.isZero())
-      continue;
+    if (skipsZeros && exact && haveSameCells(source, *exact)) {
+      result.products += products;
+    } else {
+      const RoundedCells cells = round(source, skipsZeros, result, correction);
+      if (cells.block.isZero())
+        continue;
+      block = graph.block(cells.block);
+      exact = skipsZeros && cells.isExact ? &source : nullptr;
+      products = cells.products;
+    }
     result.sources.push_back(source.row);
-    result.blocks.push_back(graph.block(weights));
+    result.blocks.push_back(block);
     const bool readsAll = std::ranges::all_of(source.reads, std::identity());
     result.reads.push_back(readsAll ? std::vector<bool>() : source.reads);
   }

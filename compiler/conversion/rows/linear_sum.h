@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -56,12 +57,27 @@ private:
   };
   struct Source {
     RowId row;
-    std::vector<Cell> cells; ///< [output lane][source lane]; none while all weights are zero
+    /// By source lane, where its cells begin. Most sums read few lanes of a row.
+    std::vector<std::optional<uint32_t>> columns;
+    std::vector<Cell> cells; ///< of columns, by output lane; none while all weights are zero
     /// By source lane, in units of the row; with the offset, which is multiplied by the rounded
     /// weight as well.
     std::vector<double> nominal;
     std::vector<bool> reads; ///< by source lane
   };
+
+  struct RoundedCells {
+    WeightBlock block;
+    bool isExact = false;  ///< rounding changes no weight, and there are no offsets
+    uint64_t products = 0; ///< by weights that are not 0
+  };
+  /// Rounds the cells of a source, and adds them to what is known of the sum.
+  RoundedCells round(const Source &source, bool skipsZeros, Rounded &result,
+                     std::vector<double> &correction) const;
+  /// Whether two sources have the same weights and offsets, bit for bit.
+  static bool haveSameCells(const Source &left, const Source &right);
+  /// Returns the cells of a source lane, by output lane.
+  Cell *columnOf(Source &source, uint32_t lane) const;
 
   GraphBuilder &graph;
   std::vector<Source> sources; ///< in the order in which they were added, as their products are

@@ -1,6 +1,9 @@
 // Reductions. Sums run on the matrix unit, unrounded to the end; the others are
 // in fold_rows.cpp. A result along the data dimension is in every lane, so that
 // broadcasting it costs nothing.
+#include <numeric>
+#include <span>
+
 #include "compiler/conversion/rows/fold_rows.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/conversion/scalar/table_builder.h"
@@ -36,6 +39,36 @@ Reduction::Reduction(ir::ReduceOp op) {
 
 namespace {
 
+/// The elements that a reduction reads, by row of its result, in their order.
+class ElementsByRow {
+public:
+  struct Read {
+    int64_t element = 0;
+    uint32_t lane = 0; ///< of the result
+  };
+
+  ElementsByRow(const Reduction &reduction, const RowLayout &layout)
+      : begins(layout.rows() + 1), reads(reduction.target.size()) {
+    std::vector<RowLayout::Place> places;
+    places.reserve(reads.size());
+    for (const int64_t target : reduction.target)
+      ++begins[places.emplace_back(layout.place(target)).row + 1];
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    std::vector<size_t> next = begins;
+    for (size_t i = 0; i < places.size(); ++i)
+      reads[next[places[i].row]++] = {static_cast<int64_t>(i),
+                                      static_cast<uint32_t>(places[i].lane)};
+  }
+
+  [[nodiscard]] std::span<const Read> of(int64_t row) const {
+    return std::span(reads).subspan(begins[row], begins[row + 1] - begins[row]);
+  }
+
+private:
+  std::vector<size_t> begins; ///< by row, and where the last row ends
+  std::vector<Read> reads;
+};
+
 /// Sum times weight, plus offset by result index (empty: zero). One bf16-exact
 /// weight is in the blocks, another one multiplies the sum.
 RowTensor sum(Lowering &lowering, const RowTensor &x, const Reduction &reduction,
@@ -43,32 +76,27 @@ RowTensor sum(Lowering &lowering, const RowTensor &x, const Reduction &reduction
   GraphBuilder &graph = lowering.graph;
   const bool inBlocks = bf16ToDouble(roundToBf16(weight)) == weight;
   const bool uniform = layout.dimExtent() == 1;
-  std::vector<LinearSum> sums(layout.rows(), LinearSum(graph));
-  const auto lanesOf = [&](const RowLayout::Place &place) {
-    return uniform ? std::pair(0U, graph.lanes())
-                   : std::pair(static_cast<uint32_t>(place.lane),
-                               static_cast<uint32_t>(place.lane) + 1);
-  };
-  for (size_t i = 0; i < reduction.target.size(); ++i) {
-    const RowLayout::Place place = layout.place(reduction.target[i]);
-    const auto [first, last] = lanesOf(place);
-    for (uint32_t lane = first; lane < last; ++lane)
-      sums[place.row].add(lane, x.element(static_cast<int64_t>(i)), inBlocks ? weight : 1);
-  }
-  for (size_t i = 0; i < offset.size(); ++i) {
-    const RowLayout::Place place = layout.place(static_cast<int64_t>(i));
-    const auto [first, last] = lanesOf(place);
-    for (uint32_t lane = first; lane < last; ++lane)
-      sums[place.row].addBias(lane, inBlocks ? offset[i] : offset[i] / weight);
+  const std::vector<double> weights(graph.lanes(), inBlocks ? weight : 1);
+  // A row at a time: the sums of all rows together take much memory.
+  const ElementsByRow elements(reduction, layout);
+  std::vector<LinearSum::Rounded> rounded;
+  for (int64_t row = 0; row < layout.rows(); ++row) {
+    LinearSum sum(graph);
+    for (const auto &[element, lane] : elements.of(row))
+      sum.add(uniform ? 0 : lane, x.element(element),
+              std::span(weights).first(uniform ? graph.lanes() : 1), 0);
+    for (int64_t lane = 0; !offset.empty() && lane < layout.used(row); ++lane) {
+      const double added = offset[layout.flat(row, lane)];
+      for (uint32_t to = lane; to < (uniform ? graph.lanes() : lane + 1); ++to)
+        sum.addBias(to, inBlocks ? added : added / weight);
+    }
+    rounded.push_back(sum.round());
   }
   RowTensor result{layout, {}};
   VectorStep scale;
   scale.alu1 = isa::Alu::Mul;
   scale.rhs1 = isa::Rhs1::Imm;
   scale.imm1 = static_cast<float>(weight);
-  std::vector<LinearSum::Rounded> rounded;
-  for (LinearSum &one : sums)
-    rounded.push_back(one.round());
   uniteReads(rounded);
   for (int64_t row = 0; row < layout.rows(); ++row) {
     const auto used = static_cast<uint32_t>(layout.used(row));
