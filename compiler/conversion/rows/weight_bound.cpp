@@ -121,6 +121,7 @@ private:
   const uint32_t lanes;
   const bool keepsState;
   ConstantValues constants;
+  ElementFollower follower{constants};
   const CertainReads reads;
   int64_t left = kMostWeights; ///< weights that may be looked at
 
@@ -211,7 +212,7 @@ private:
   void addLines(const Position &position, const NodeRef &node) {
     std::vector<Lines> signs, ratios; // by grouping
     std::vector<Group> last;
-    const WaysToRead ways = waysToRead(position.operand, position.read, constants);
+    const WaysToRead ways = follower.waysToRead(position.operand, position.read);
     for (const ReadPlaces &places : ways.places) {
       std::vector<Group> groups = groupsOf(places);
       if (keepsState)
