@@ -433,14 +433,52 @@ std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &
   return plan;
 }
 
-} // namespace
+/// Text that is equal for equal arguments of selectMap().
+std::string keyOf(const Expr &expr, const std::vector<MapOperand> &operands) {
+  std::string key;
+  const auto add = [&](auto value) {
+    key.append(reinterpret_cast<const char *>(&value), sizeof value);
+  };
+  add(expr.size());
+  for (NodeId node = 0; node < expr.size(); ++node) {
+    const ScalarNode &what = expr[node];
+    add(what.op);
+    add(what.count);
+    for (const NodeId argument : what.args)
+      add(argument);
+    add(what.value);
+    add(what.input);
+    add(what.function);
+    add(what.isBoolean);
+  }
+  add(expr.result);
+  for (const MapOperand &operand : operands)
+    for (const bool flag : {operand.broadcast, operand.fusable, operand.wide})
+      add(flag);
+  return key;
+}
 
-std::optional<MapPlan> selectMap(const Expr &expr, const std::vector<MapOperand> &operands,
-                                 TableCache &tables, std::string &why, const HasTable &hasTable) {
+std::optional<MapPlan> select(const Expr &expr, const std::vector<MapOperand> &operands,
+                              TableCache &tables, std::string &why, const HasTable &hasTable) {
   if (auto plan = covered(expr, operands, tables, why, hasTable))
     return plan;
   std::string ignored;
   return covered(splitCalls(expr, tables), operands, tables, ignored, hasTable);
+}
+
+} // namespace
+
+std::optional<MapPlan> selectMap(const Expr &expr, const std::vector<MapOperand> &operands,
+                                 TableCache &tables, std::string &why, const HasTable &hasTable) {
+  if (hasTable) // the plan depends on the tables that the program has
+    return select(expr, operands, tables, why, hasTable);
+  std::string key = keyOf(expr, operands);
+  if (const auto known = tables.plans.find(key); known != tables.plans.end())
+    return known->second;
+  auto plan = select(expr, operands, tables, why, hasTable);
+  if (plan)
+    tables.plans.emplace(std::move(key), *plan);
+  return plan;
 }
 
 } // namespace sluice::rows

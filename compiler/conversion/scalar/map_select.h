@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/conversion/row.h"
@@ -47,7 +48,7 @@ struct MapPlan {
   Source result;
 };
 
-/// Tables already built or found impossible, by Expr::key.
+/// Tables already built or found impossible, by Expr::key, and the plans of maps.
 class TableCache {
 public:
   struct Entry {
@@ -55,6 +56,10 @@ public:
     bool exact = true;
   };
   const Entry &of(const Expr &expr, NodeId node, NodeId cut);
+
+  /// The plans that selectMap() has found where tables are not scarce, by its arguments. The steps
+  /// of a recurrence share them.
+  std::unordered_map<std::string, MapPlan> plans;
 
 private:
   std::map<std::string, Entry> entries;
