@@ -326,6 +326,8 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
     KeepModelTensors names;
     GreedyRewriteConfig config;
     config.listener = &names;
+    // The functions have one block, and the driver itself erases dead operations.
+    config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;
     config.maxIterations = GreedyRewriteConfig::kNoLimit; // they end, see the pass's description
     if (failed(applyPatternsAndFoldGreedily(getOperation(), chosen, config)))
       signalPassFailure();
