@@ -260,13 +260,26 @@ struct HeadsInRows : impl::HeadsInRowsBase<HeadsInRows> {
 
 } // namespace
 
-unsigned headsInRows(FunctionOpInterface function, int64_t lanes) {
+/// The products of a function.
+static llvm::SmallVector<Operation *> productsOf(FunctionOpInterface function) {
   llvm::SmallVector<Operation *> products;
   for (Operation &op : function.getFunctionBody().front()) {
     auto spaced = llvm::dyn_cast<IndexSpaceInterface>(op);
     if (spaced && op.getNumOperands() == 2 && spaced.indexSpace().work == space::Work::Product)
       products.push_back(&op);
   }
+  return products;
+}
+
+bool readsHeads(FunctionOpInterface function, int64_t lanes) {
+  return llvm::any_of(productsOf(function), [&](Operation *product) {
+    return llvm::any_of(product->getOperands(),
+                        [&](Value side) { return headsOf(side, lanes).has_value(); });
+  });
+}
+
+unsigned headsInRows(FunctionOpInterface function, int64_t lanes) {
+  const llvm::SmallVector<Operation *> products = productsOf(function);
   unsigned changed = 0;
   for (Operation *product : products)
     changed += Rewriting(product, llvm::cast<IndexSpaceInterface>(product), lanes).run() ? 1 : 0;

@@ -24,8 +24,14 @@ std::vector<std::string> viewRewrites(mlir::MLIRContext &context);
 /// Attribute of a function that `sluice-split-choices` has changed.
 inline constexpr llvm::StringLiteral kChoicesSplitAttr = "sluice.split_choices";
 
+/// Whether products read heads, so that headsInRows() may change the function.
+bool readsHeads(mlir::FunctionOpInterface function, int64_t lanes);
+
 /// Does the work of the pass `sluice-heads-in-rows`. Returns the number of changed products.
 unsigned headsInRows(mlir::FunctionOpInterface function, int64_t lanes);
+
+/// Whether sinkFactors() changes the function, at least with constant weights.
+bool sinksFactors(mlir::FunctionOpInterface function);
 
 /// Does the work of the pass `sluice-sink-factors`. Returns the number of maps that lost a factor.
 unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);

@@ -119,16 +119,33 @@ struct SinkFactors : impl::SinkFactorsBase<SinkFactors> {
 
 } // namespace
 
+/// The factor of a map that can be moved behind every product that reads the map.
+static std::optional<Factor> sinkableFactor(MapOp map, bool constantWeights) {
+  if (map->use_empty() || map.getInputs().size() < 2)
+    return std::nullopt;
+  const auto factor = factorOf(map, map.getBody().front().getTerminator()->getOperand(0));
+  const bool sinks = factor && llvm::all_of(map->getUses(), [&](OpOperand &use) {
+                       return passes(use, factor->broadcast, constantWeights);
+                     });
+  return sinks ? factor : std::nullopt;
+}
+
+bool sinksFactors(FunctionOpInterface function) {
+  return function
+      .walk([](MapOp map) {
+        return sinkableFactor(map, /*constantWeights=*/true) ? WalkResult::interrupt()
+                                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 unsigned sinkFactors(FunctionOpInterface function, bool constantWeights) {
   llvm::SmallVector<MapOp> maps;
   function.walk([&](MapOp map) { maps.push_back(map); });
   unsigned count = 0;
   for (MapOp map : maps) {
-    const auto factor = factorOf(map, map.getBody().front().getTerminator()->getOperand(0));
-    if (!factor || map->use_empty() || map.getInputs().size() < 2 ||
-        !llvm::all_of(map->getUses(), [&](OpOperand &use) {
-          return passes(use, factor->broadcast, constantWeights);
-        }))
+    const auto factor = sinkableFactor(map, constantWeights);
+    if (!factor)
       continue;
     const Value rest = without(map, *factor);
     for (OpOperand &use : llvm::make_early_inc_range(map->getUses()))

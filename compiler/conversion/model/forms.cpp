@@ -16,6 +16,7 @@
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/loops/ring_bound.h"
+#include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/order/planned.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
@@ -74,14 +75,18 @@ constexpr uint64_t kAlwaysLowered = 32768;
 /// Whether the planner may find memory for a graph, and what to say if it cannot.
 struct Bound {
   bool mayFit = false;
-  Problems lacking; ///< not empty: no plan is worth a try
+  Problems lacking;             ///< not empty: no plan is worth a try
+  bool mayFitReordered = false; ///< with the rows in another order
 
   explicit Bound(const rows::Graph &graph) {
     if (plan::circularState(graph))
       return;
     const plan::Planned planned(graph);
     mayFit = planned.mayFit();
-    if (!mayFit && planned.work().beats >= kAlwaysPlanned && !fitsInPairs(graph))
+    mayFitReordered =
+        !graph.states.empty() || plan::fitsInSomeOrder(planned.leastMemory(), graph.geometry);
+    if (!mayFit && planned.work().beats >= kAlwaysPlanned &&
+        !(mayFitReordered && fitsInPairs(graph)))
       lacking = plan::leastProblems(planned.graph(), planned.work(), planned.leastMemory());
   }
 
@@ -181,7 +186,7 @@ public:
       if (graph) {
         const Bound bound(*graph);
         Trees trees = bound.mayFit ? rowsInTrees(main, seen) : Trees();
-        addRows(std::move(*graph), std::move(trees), bound.lacking);
+        addRows(std::move(*graph), std::move(trees), bound);
       }
       if (graph || areFor<LacksMemory>(inRows))
         for (const Copy &sunk : withLateFactors()) {
@@ -189,7 +194,7 @@ public:
           if (auto other = asRows(late, {})) {
             const Bound ofOther(*other);
             Trees others = ofOther.mayFit ? rowsInTrees(late, seen) : Trees();
-            addRowByRow(std::move(*other), std::move(others), ofOther.lacking);
+            addRowByRow(std::move(*other), others, ofOther);
           }
         }
     }
@@ -309,8 +314,8 @@ private:
   /// The problem of a function whose rows have no room whatever core computes them.
   [[nodiscard]] Problems lackingRows(func::FuncOp main) const {
     const rows::RowBound bound = rows::rowBound(main, geometry.lanes);
-    if (bound.beats >= kAlwaysLowered &&
-        bound.rows > geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows) {
+    const uint64_t available = geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows;
+    if (bound.beats >= kAlwaysLowered && bound.rows > available) {
       std::vector<plan::User> largest;
       for (const auto &[node, rows] : bound.nodes)
         largest.push_back({nameOf(node), rows});
@@ -434,9 +439,9 @@ private:
 
   /// Adds the rows as they are, with other trees, and in another order. Rows that certainly lack
   /// memory are left out.
-  void addRowByRow(rows::Graph graph, const Trees &trees, const Problems &lacks) {
-    keepCloser(lacks, lacking);
-    if (lacks.empty()) {
+  void addRowByRow(rows::Graph graph, const Trees &trees, const Bound &bound) {
+    keepCloser(bound.lacking, lacking);
+    if (bound.lacking.empty()) {
       const auto rows = std::make_shared<const rows::Graph>(std::move(graph));
       add(rows::straightLine(*rows));
       addTrees(trees);
@@ -448,6 +453,8 @@ private:
       });
       return;
     }
+    if (!bound.mayFitReordered)
+      return;
     std::optional<rows::Graph> reordered = rows::longestWayFirst(graph);
     if (!reordered || !Bound(*reordered).lacking.empty())
       return;
@@ -458,25 +465,25 @@ private:
 
   /// Adds the rows as they are, with other trees, and what each rewrite makes of those before it.
   /// What they shorten is the way through a state's cell or past.
-  void addRows(rows::Graph graph, Trees trees, const Problems &lacks) {
+  void addRows(rows::Graph graph, Trees trees, const Bound &bound) {
     struct Rows {
       rows::Graph graph;
       Trees trees;
-      Problems lacks;
+      Bound bound;
     };
     std::vector<Rows> all;
-    all.push_back({std::move(graph), std::move(trees), lacks});
+    all.push_back({std::move(graph), std::move(trees), bound});
     if (!all[0].graph.states.empty())
       for (const auto rewrite : {rows::shortenChains, rows::factorsBehindNewest})
         for (size_t i = 0, count = all.size(); i < count; ++i)
           if (Rows other = all[i]; rewrite(other.graph)) {
             for (Tree &tree : other.trees)
               tree.make = rewritten(tree.make, rewrite);
-            other.lacks = Bound(other.graph).lacking;
+            other.bound = Bound(other.graph);
             all.push_back(std::move(other));
           }
     for (Rows &one : all)
-      addRowByRow(std::move(one.graph), one.trees, one.lacks);
+      addRowByRow(std::move(one.graph), one.trees, one.bound);
   }
 
   /// Makes what a rewrite makes of a program, if it changes the program.
@@ -495,6 +502,8 @@ private:
     if (late)
       return *late;
     late.emplace();
+    if (!ir::sinksFactors(mainOf(module)))
+      return *late;
     unsigned before = 0;
     for (const bool constantWeights : {false, true}) {
       Copy copy = copyOf(module);
@@ -514,8 +523,8 @@ private:
 ModelForms formsOf(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
                    bool onlyLoops) {
   ModelForms found = Forms(module, nullptr, geometry, model).run(onlyLoops);
-  const Copy copy = copyOf(module);
-  if (ir::headsInRows(mainOf(**copy), geometry.lanes) != 0 && mergeMaps(**copy)) {
+  const Copy copy = ir::readsHeads(mainOf(module), geometry.lanes) ? copyOf(module) : nullptr;
+  if (copy && ir::headsInRows(mainOf(**copy), geometry.lanes) != 0 && mergeMaps(**copy)) {
     // Notes and problems are those of the first forms.
     ModelForms others = Forms(**copy, copy, geometry, model).run(onlyLoops);
     for (Form &form : others.forms)

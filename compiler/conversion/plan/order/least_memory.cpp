@@ -115,14 +115,18 @@ LeastMemory leastMemory(const Graph &graph, const Work &work) {
   return least;
 }
 
-bool fits(const LeastMemory &least, const format::Geometry &geometry) {
+bool fitsInSomeOrder(const LeastMemory &least, const format::Geometry &geometry) {
   const uint64_t cores = geometry.cores;
   return least.inputRows + least.outputRows <= geometry.inboxRows &&
          least.constantRows <= cores * geometry.localRows &&
-         least.rows <= geometry.inboxRows + cores * geometry.localRows &&
          least.weightBlocks <= cores * geometry.weightBlocks &&
          least.preloadRows <= cores * geometry.preloadRows &&
          least.tables <= cores * geometry.tables;
+}
+
+bool fits(const LeastMemory &least, const format::Geometry &geometry) {
+  return fitsInSomeOrder(least, geometry) &&
+         least.rows <= geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows;
 }
 
 } // namespace sluice::plan

@@ -23,8 +23,8 @@ void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row,
   };
   for (const rows::Term &term : work[row].terms) {
     visit(term.x, true);
-    if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
-      for (const rows::BlockWrite &write : dynamic->second.writes)
+    if (work.isDynamic[term.block])
+      for (const rows::BlockWrite &write : graph.dynamic.at(term.block).writes)
         visit(write.row, false);
   }
   for (rows::RowId operand : what.a)

@@ -160,11 +160,12 @@ Work analyse(const Graph &graph) {
   const RowId firstInput =
       graph.inputs.empty() || graph.inputs[0].rows.empty() ? kNoRow : graph.inputs[0].rows[0];
 
-  std::vector<bool> isZero(graph.blocks.size()), isDynamic(graph.blocks.size());
+  std::vector<bool> isZero(graph.blocks.size());
+  work.isDynamic.resize(graph.blocks.size());
   for (uint32_t block = 0; block < graph.blocks.size(); ++block)
     isZero[block] = graph.blocks[block].isZero();
   for (const auto &[block, dynamic] : graph.dynamic) {
-    isDynamic[block] = true;
+    work.isDynamic[block] = true;
     isZero[block] = false;
   }
   // A stage is a group, or a part of it that depends on the rest.
@@ -177,7 +178,7 @@ Work analyse(const Graph &graph) {
       if (!isZero[term.block])
         work.rows[row].terms.push_back(term);
     bool depends = std::ranges::any_of(
-        work.rows[row].terms, [&](const rows::Term &term) { return isDynamic[term.block]; });
+        work.rows[row].terms, [&](const rows::Term &term) { return work.isDynamic[term.block]; });
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       const bool first = what.kind == RowKind::Vector || byMatrix;
       depends |= first;

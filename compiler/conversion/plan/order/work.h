@@ -55,7 +55,8 @@ struct Work {
   std::vector<uint64_t> cells; ///< by cell, its block products
   /// By home, its block products.
   std::vector<uint64_t> homes;
-  bool sumsAhead = false; ///< some row is a sum for the next inference
+  bool sumsAhead = false;      ///< some row is a sum for the next inference
+  std::vector<bool> isDynamic; ///< by block, whether rows are written to it
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };
