@@ -72,6 +72,11 @@ constexpr uint64_t kAlwaysPlanned = 8192;
 /// takes a part of a second, and the problem then names all rows that are stored at once.
 constexpr uint64_t kAlwaysLowered = 32768;
 
+/// Functions that need so many times the rows that there are do not become rows if their products
+/// take so many beats, times the lanes. A transformer block has up to six forms, and each takes a
+/// third of a second to lower.
+constexpr uint64_t kFarFromFitting = 2, kManyElements = uint64_t{1} << 19;
+
 /// Whether the planner may find memory for a graph, and what to say if it cannot.
 struct Bound {
   bool mayFit = false;
@@ -315,7 +320,9 @@ private:
   [[nodiscard]] Problems lackingRows(func::FuncOp main) const {
     const rows::RowBound bound = rows::rowBound(main, geometry.lanes);
     const uint64_t available = geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows;
-    if (bound.beats >= kAlwaysLowered && bound.rows > available) {
+    const bool isFar =
+        bound.rows >= kFarFromFitting * available && bound.beats * geometry.lanes >= kManyElements;
+    if (bound.rows > available && (isFar || bound.beats >= kAlwaysLowered)) {
       std::vector<plan::User> largest;
       for (const auto &[node, rows] : bound.nodes)
         largest.push_back({nameOf(node), rows});
