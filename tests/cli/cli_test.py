@@ -363,7 +363,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertRegex(out.decode(), r"c6b32-deep +6 +32 +25165824 +6144 +c6b32 +300 MHz, nominal\n")
         code, out, err = run("targets", "--show", "c2b8")
-        self.assertEqual(err, "area: about 104,000 LUTs, 68,700 flip-flops, 272 DSP blocks, 11 Mbit of RAM (estimate)\n")
+        self.assertEqual(err, "area: about 101,000 LUTs, 69,000 flip-flops, 272 DSP blocks, 11 Mbit of RAM (estimate)\n")
         preset = json.loads(out)
         isa = json.loads(Path(SOURCE, "hw/isa/isa.json").read_text())
         stages = {one["name"]: one["value"] for one in isa["latencies"] if "least" in one}
