@@ -135,12 +135,14 @@ TEST_F(HeadsInRows, KeepValues) {
       arguments.push_back(std::move(tensor));
     }
     const reference::Tensor expected = interpret(attention.function(), arguments).front();
+    const bool reads = readsHeads(attention.function(), 8);
     const unsigned products = headsInRows(attention.function(), 8);
     // Heads that have a row to themselves, or do not begin where rows do, stay apart.
     const int64_t together = std::min(8 / shape.each, shape.heads);
     const bool fits = together > 1 && shape.heads % together == 0 &&
                       (together == shape.heads || together * shape.each == 8);
     EXPECT_EQ(products, fits ? 2U : 0U) << shape.heads << " heads of " << shape.each;
+    EXPECT_TRUE(reads || !fits) << shape.heads << " heads of " << shape.each;
     (fits ? changed : kept) += 1;
     ASSERT_TRUE(mlir::succeeded(mlir::verify(*attention.module)));
     // A product with zero is zero, and sums of zeros are exact.
@@ -162,7 +164,9 @@ TEST_F(HeadsInRows, LeaveProductsOfScalarsAlone) {
       "  return %p : tensor<1x1x1xbf16, #sluice<[1 1 1!]>>\n}",
       &context);
   ASSERT_TRUE(module);
-  EXPECT_EQ(headsInRows(*module->getOps<mlir::FunctionOpInterface>().begin(), 8), 0U);
+  const auto function = *module->getOps<mlir::FunctionOpInterface>().begin();
+  EXPECT_FALSE(readsHeads(function, 8));
+  EXPECT_EQ(headsInRows(function, 8), 0U);
 }
 
 } // namespace
