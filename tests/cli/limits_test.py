@@ -162,6 +162,26 @@ class Memories(Refusal):
             """, models.model(nodes, [models.tensor("x", 1, 3, 64, 64)], [models.tensor("y", 1, 32, 64, 64)], constants),
                              flags=["--fit-seconds", "0"])
 
+    def test_rows_far_beyond_the_memory(self):
+        """The scores of 512 positions are counted before anything is lowered."""
+        nodes = [helper.make_node("MatMul", ["x", weights], [name], name=name) for name, weights in (("q", "Wq"), ("k", "Wk"), ("v", "Wv"))]
+        nodes += [helper.make_node("Transpose", ["k"], ["t"], name="t", perm=[0, 2, 1]),
+                  helper.make_node("MatMul", ["q", "t"], ["s"], name="scores"), helper.make_node("Div", ["s", "c"], ["d"], name="scaled"),
+                  helper.make_node("Softmax", ["d"], ["p"], name="softmax"), helper.make_node("MatMul", ["p", "v"], ["y"], name="mix")]
+        self.compile_refused(TOO_BIG, """
+            error[E0402]: the model does not fit c6b32: its tensors need at least 10240 inbox rows, 8192 more than the 2048 of an inbox
+              --> m.onnx
+             note: 16384 rows are stored at once, 6144 of them in local rows
+             note: node 6 'softmax' (Softmax) computes 8192 of these rows
+             note: node 5 'scaled' (Div) computes 8192 of these rows
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "inbox_rows": 16384 or more instead of 2048 in a target file
+             help: use a target with more inbox rows or more lanes
+            """, models.model(nodes, [models.tensor("x", 1, 512, 64)], [models.tensor("y", 1, 512, 64)],
+                              [models.constant(name, models.values(64, 64)) for name in ("Wq", "Wk", "Wv")] +
+                              [models.constant("c", np.array(8, np.float32))]),
+                             target="c6b32", flags=["--allow-dynamic-weights", "--fit-seconds", "0"])
+
     def test_local_rows(self):
         self.too_small("local_rows", 2, """
             error[E0403]: the model does not fit small: core 0 needs 3 local rows, 1 more than its 2
