@@ -35,8 +35,8 @@ MOST_LATE = 30.0
 # Of the annealing: the heat and how far a cell may go, in tiles, at the beginning and in the end.
 HEAT = (3, 0.03)
 RADIUS = (20, 3)
-# The length of wire in a tile, in tiles, from which on the router must lead wires around it, and what a tile of wire costs
-# more where there is twice as much.
+# Where a tile holds more wire than CROWDED, in tiles of length, the router must lead other wires around it. There wire costs
+# more: where a tile holds twice as much, a tile of wire costs CROWDED_PRICE more.
 CROWDED = 50.0
 CROWDED_PRICE = 4.0
 
@@ -144,7 +144,7 @@ def cost_of(w, graph, board, prices):
     """Returns the cost of a wire, in tiles."""
     x, y, sink = board.x, board.y, graph.sink
     d = graph.driver[w]
-    # As in box_of: with a second pass over the ends, the annealing takes half as long again.
+    # The loop repeats box_of(): with a pass of its own for the rectangle, the annealing took half as long again.
     left = right = x[d]
     low = high = y[d]
     beyond = 0.0

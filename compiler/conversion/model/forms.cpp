@@ -75,7 +75,7 @@ constexpr uint64_t kAlwaysLowered = 32768;
 /// Functions that need so many times the rows that there are do not become rows if their products
 /// take so many beats, times the lanes. A transformer block has up to six forms, and each takes a
 /// third of a second to lower.
-constexpr uint64_t kFarFromFitting = 2, kManyElements = uint64_t{1} << 19;
+constexpr uint64_t kFarBeyond = 2, kManyElements = uint64_t{1} << 19;
 
 /// Whether the planner may find memory for a graph, and what to say if it cannot.
 struct Bound {
@@ -89,7 +89,7 @@ struct Bound {
     const plan::Planned planned(graph);
     mayFit = planned.mayFit();
     mayFitReordered =
-        !graph.states.empty() || plan::fitsInSomeOrder(planned.leastMemory(), graph.geometry);
+        !graph.states.empty() || plan::fitsButForRows(planned.leastMemory(), graph.geometry);
     if (!mayFit && planned.work().beats >= kAlwaysPlanned &&
         !(mayFitReordered && fitsInPairs(graph)))
       lacking = plan::leastProblems(planned.graph(), planned.work(), planned.leastMemory());
@@ -321,7 +321,7 @@ private:
     const rows::RowBound bound = rows::rowBound(main, geometry.lanes);
     const uint64_t available = geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows;
     const bool isFar =
-        bound.rows >= kFarFromFitting * available && bound.beats * geometry.lanes >= kManyElements;
+        bound.rows >= kFarBeyond * available && bound.beats * geometry.lanes >= kManyElements;
     if (bound.rows > available && (isFar || bound.beats >= kAlwaysLowered)) {
       std::vector<plan::User> largest;
       for (const auto &[node, rows] : bound.nodes)

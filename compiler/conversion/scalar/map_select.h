@@ -57,8 +57,8 @@ public:
   };
   const Entry &of(const Expr &expr, NodeId node, NodeId cut);
 
-  /// The plans that selectMap() has found where tables are not scarce, by its arguments. The steps
-  /// of a recurrence share them.
+  /// What selectMap() has found where tables are not scarce, by the text of its arguments. The
+  /// steps of a recurrence have equal maps, so they share a plan.
   std::unordered_map<std::string, MapPlan> plans;
 
 private:

@@ -115,7 +115,7 @@ LeastMemory leastMemory(const Graph &graph, const Work &work) {
   return least;
 }
 
-bool fitsInSomeOrder(const LeastMemory &least, const format::Geometry &geometry) {
+bool fitsButForRows(const LeastMemory &least, const format::Geometry &geometry) {
   const uint64_t cores = geometry.cores;
   return least.inputRows + least.outputRows <= geometry.inboxRows &&
          least.constantRows <= cores * geometry.localRows &&
@@ -125,7 +125,7 @@ bool fitsInSomeOrder(const LeastMemory &least, const format::Geometry &geometry)
 }
 
 bool fits(const LeastMemory &least, const format::Geometry &geometry) {
-  return fitsInSomeOrder(least, geometry) &&
+  return fitsButForRows(least, geometry) &&
          least.rows <= geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows;
 }
 

@@ -26,9 +26,9 @@ LeastMemory leastMemory(const rows::Graph &graph, const Work &work);
 /// Returns the rows that have addresses in the stage in which most rows do, without constants.
 std::vector<RowId> rowsAtOnce(const rows::Graph &graph, const Work &work);
 
-/// Whether a target has that much of all that does not depend on the order of the rows, nor on how
-/// reductions are split: of all but `rows`.
-bool fitsInSomeOrder(const LeastMemory &least, const format::Geometry &geometry);
+/// Whether a target has that much of everything but `rows`. The other needs stay the same if rows
+/// are put in another order or reductions are split.
+bool fitsButForRows(const LeastMemory &least, const format::Geometry &geometry);
 
 /// Whether a target has that much.
 bool fits(const LeastMemory &least, const format::Geometry &geometry);
