@@ -23,7 +23,7 @@ namespace sluice::ir {
 namespace {
 
 /// The product of extents, or the largest number.
-uint64_t volumeOf(ExtentsRef extents) {
+uint64_t volumeOf(space::ExtentsRef extents) {
   uint64_t volume = 1;
   for (const int64_t extent : extents)
     volume = llvm::SaturatingMultiply<uint64_t>(volume, extent);
@@ -111,7 +111,7 @@ private:
 
   bool isAllowed(Operation *op, uint64_t executions) {
     for (const Value result : op->getResults())
-      if (const ExtentsRef shape = shapeOf(result); volumeOf(shape) > kMostFoldedElements) {
+      if (const space::ExtentsRef shape = shapeOf(result); volumeOf(shape) > kMostFoldedElements) {
         add(op, fmt::format("the result [{}] of constants has more than {} elements",
                             fmt::join(shape, " "), kMostFoldedElements));
         return false;
