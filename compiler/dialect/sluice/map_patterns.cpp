@@ -35,7 +35,7 @@ bool dropUnread(MapOp map, PatternRewriter &rewriter) {
   if (unread.all()) {
     unread.reset(0);
     if (!map.getInputs().front().getDefiningOp<ConstantOp>()) {
-      const ExtentsRef shape = shapeOf(map.getResult());
+      const space::ExtentsRef shape = shapeOf(map.getResult());
       const Value zeros = rewriter.create<ConstantOp>(
           map.getLoc(), reference::Tensor({shape.begin(), shape.end()}));
       rewriter.modifyOpInPlace(map, [&] { map->setOperand(0, zeros); });
