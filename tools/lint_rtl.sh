@@ -17,14 +17,14 @@ fi
 # Relative names: the path of the checkout may have a space.
 cd "$root/hw/rtl" || exit 1
 packages="$package $(ls ./*_pkg.sv)"
-modules=$(ls ./*.sv | grep -v '_pkg\.sv$')
+modules=$(ls ./*.sv cells/*.sv | grep -v '_pkg\.sv$')
 failed=0
 
 # Package constants and the fields of shared structs are not all used by one module.
 for file in $modules; do
   module=$(basename "$file" .sv)
   if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
-      -I. $packages "$file" --top-module "$module" > "$folder/log" 2>&1; then
+      -I. -Icells $packages "$file" --top-module "$module" > "$folder/log" 2>&1; then
     echo "verilator: $module"
     cat "$folder/log"
     failed=1
@@ -43,7 +43,7 @@ EOF
 }
 for bound in value least most; do
   if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
-      -I. $packages $modules --top-module sluice_top -GCores=1 -GLanes=4 -GPeTerms=4 \
+      -I. -Icells $packages $modules --top-module sluice_top -GCores=1 -GLanes=4 -GPeTerms=4 \
       $(stages $bound -G =) > "$folder/log" 2>&1; then
     echo "verilator: sluice_top with one core of four lanes, stages: $bound"
     cat "$folder/log"
@@ -76,6 +76,21 @@ for bound in least most; do
     cat "$folder/log"
     failed=1
   fi
+done
+
+# The cells of a part, with the primitives that yosys knows. The tests that build them have no
+# warnings of verilator either.
+for cells in cells/*/; do
+  part=$(basename "$cells")
+  for file in "$cells"*.sv; do
+    if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -lib +/$part/cells_bb.v +/$part/cells_sim.v; \
+        read_verilog -sv -I. $(ls "$cells"*.sv | tr '\n' ' '); hierarchy -check -top $(basename "$file" .sv); \
+        proc; opt_clean; check -assert" > "$folder/log" 2>&1; then
+      echo "yosys: $file"
+      cat "$folder/log"
+      failed=1
+    fi
+  done
 done
 
 # Both tools must reject a parameter with a wrong value.

@@ -12,6 +12,7 @@ LUT, MUX = 0.24, 0.26  # a LUT with four inputs; the multiplexer that joins two 
 CARRY_IN, CARRY, CARRY_OUT = 0.45, 0.07, 0.44  # an operand into the chain, two bits along it, a sum out of it
 RAM_READ, RAM_READ_REGISTERED = 5.83, 0.57  # from the clock edge to the data, without and with the RAM's register
 MULTIPLY = 3.93
+MULTIPLY_REGISTERED, PRODUCT_READ = 3.49, 0.74  # to the register of a multiplier, and out of it
 LUT_RAM_READ = 0.24
 
 STARTS = {"TRELLIS_FF", "DP16KD"}
@@ -41,6 +42,11 @@ def bits_of(cell, ports):
     return [bit for port in ports for bit in cell["connections"].get(port, []) if not isinstance(bit, str)]
 
 
+def is_registered(multiplier):
+    """Whether a multiplier has its own register behind the product."""
+    return multiplier["parameters"].get("REG_OUTPUT_CLK", "NONE") != "NONE"
+
+
 def in_order(before):
     """Returns the nodes of a graph without cycles, each behind its predecessors; `before` names the predecessors of each."""
     order, state = [], {}
@@ -68,7 +74,7 @@ class Netlist:
                        for port in cell["connections"] if cell["port_directions"][port] == "output"
                        for bit in bits_of(cell, [port])}
         self.arcs = {}  # by driven bit: [(bit before, delay of the cell, whether a wire lies between, hard ends)]
-        self.ends = []  # of paths: (bit, hard ends, cell)
+        self.ends = []  # of paths: (bit, hard ends, cell, delay in the cell)
         for name, cell in self.cells.items():
             self.add(name, cell)
         self.order = in_order({bit: [before for before, *_ in arcs if before in self.arcs] for bit, arcs in self.arcs.items()})
@@ -83,9 +89,9 @@ class Netlist:
         kind, connections = cell["type"], cell["connections"]
         if kind in STARTS:
             inputs = [port for port in connections if cell["port_directions"][port] == "input" and port not in CLOCKS]
-            self.ends += [(bit, int(kind in HARD), name) for bit in bits_of(cell, inputs)]
+            self.ends += [(bit, int(kind in HARD), name, 0) for bit in bits_of(cell, inputs)]
         elif kind == "TRELLIS_DPR16X4":
-            self.ends += [(bit, 0, name) for bit in bits_of(cell, ["DI", "WRE", "WAD"])]
+            self.ends += [(bit, 0, name, 0) for bit in bits_of(cell, ["DI", "WRE", "WAD"])]
             self.arc(cell, "DO", ["RAD"], LUT_RAM_READ)
         elif kind == "LUT4":
             self.arc(cell, "Z", "ABCD", LUT)
@@ -98,6 +104,9 @@ class Netlist:
         elif kind == "MULT18X18D":
             products = [port for port in connections if port[0] == "P" and port[1:].isdigit()]
             factors = [port for port in connections if port[0] in "AB" and port[1:].isdigit()]
+            if is_registered(cell):
+                self.ends += [(bit, 1, name, MULTIPLY_REGISTERED) for bit in bits_of(cell, factors)]
+                products = []
             for port in products:
                 self.arc(cell, port, factors, MULTIPLY, hard=1)
         elif kind == "CCU2C":
@@ -116,10 +125,12 @@ class Netlist:
             self.arcs.setdefault(driven, []).extend((bit, delay, wire, hard) for bit in bits_of(cell, inputs))
 
     def start(self, bit):
-        """When a bit that a register drives, or a pin, is there; and whether a RAM drives it."""
+        """When a bit that a register drives, or a pin, is there; and whether a RAM or a multiplier drives it."""
         cell = self.cells[self.driver[bit][0]] if bit in self.driver else None
-        if cell is None or cell["type"] != "DP16KD":
+        if cell is None or cell["type"] not in HARD:
             return CLOCK_TO_Q, 0
+        if cell["type"] != "DP16KD":
+            return PRODUCT_READ, 1
         port = "A" if self.driver[bit][1].startswith("DOA") else "B"
         registered = cell["parameters"].get(f"REGMODE_{port}") == "OUTREG"
         return (RAM_READ_REGISTERED if registered else RAM_READ), 1
@@ -140,7 +151,7 @@ class Netlist:
                 at = arrival(source, wire, hard_end) + delay
                 if at > known[bit]:
                     known[bit], before[bit] = at, source
-        ns, bit, last = max(((arrival(bit, True, hard_end), bit, cell) for bit, hard_end, cell in self.ends))
+        ns, bit, last = max(((arrival(bit, True, hard_end) + delay, bit, cell) for bit, hard_end, cell, delay in self.ends))
         cells = 0
         while before.get(bit) is not None:
             bit, cells = before[bit], cells + 1

@@ -46,13 +46,15 @@ def value_of(expression, geometry):
 
 
 def read_target(name):
-    """Returns the fields and the stages of a preset or of a target file."""
+    """Returns the fields and the stages of a preset or of a target file. Its memories and multipliers are portable unless
+    it names cells of a part."""
     path = name if name.endswith(".json") else os.path.join(ROOT, "hw", "targets", name + ".json")
     with open(os.path.join(ROOT, "hw", "isa", "isa.json"), encoding="utf-8") as file:
         latencies = json.load(file)["latencies"]
     with open(path, encoding="utf-8") as file:
         target = json.load(file)
-    return {**{one["name"]: one["value"] for one in latencies if "least" in one}, **target, **target.get("stages", {})}
+    defaults = {one["name"]: one["value"] for one in latencies if "least" in one}
+    return {"cells": "portable", **defaults, **target, **target.get("stages", {})}
 
 
 def run(command, folder, log, minutes=None):
@@ -123,6 +125,7 @@ class Unit:
         self.what = entry.get("what", self.name.replace("-", " "))
         self.module = entry["module"]
         self.params = {key: value_of(value, geometry) for key, value in entry.get("params", {}).items()}
+        self.cells = None if geometry["cells"] == "portable" else geometry["cells"]  # folder of hw/rtl/cells
         self.block_rams = entry.get("in block RAMs", [])  # memories that yosys would build of LUTs
         self.folder = os.path.join(folder, re.sub(r"\W", "_", self.name))
         os.makedirs(self.folder)
@@ -132,17 +135,17 @@ class Unit:
 
     def synthesise(self, isa_pkg):
         """Synthesises the unit; returns the cells that yosys counts."""
-        files = " ".join(rtl_modules.sources(self.module, isa_pkg))
+        files = " ".join(rtl_modules.sources(self.module, isa_pkg, self.cells))
         settings = "".join(f" -set {name} {value}" for name, value in self.params.items())
         read = f"read_verilog -sv -I{rtl_modules.RTL} {files}"
         self.yosys("ports", [read, f"chparam{settings} {self.module}" if settings else "",
-                             f"hierarchy -check -top {self.module}", "proc", "rename -top unit_top",
+                             f"hierarchy -top {self.module}", "proc", "rename -top unit_top",
                              "write_json ports.json"])
         text, self.frame_flops = frame(self.module, self.params, ports_of(self.folder, "unit_top"))
         with open(os.path.join(self.folder, "frame.v"), "w", encoding="utf-8") as file:
             file.write(text)
         whole = "" if self.is_flat() else " -noflatten"
-        self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -check -top frame",
+        self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -top frame",
                              *(f'setattr -set ram_style "block" {memory}' for memory in self.block_rams),
                              f"synth_ecp5 -top frame{whole} -json netlist.json", "tee -o stat.json stat -json"])
         with open(os.path.join(self.folder, "stat.json"), encoding="utf-8") as file:

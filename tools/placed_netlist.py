@@ -8,7 +8,7 @@ import numpy
 
 import path_delay
 import prepare_netlist
-from path_delay import CARRY, CARRY_IN, CARRY_OUT, CLOCK_TO_Q, LUT, MULTIPLY, MUX, RAM_READ, RAM_READ_REGISTERED
+from path_delay import CARRY, CARRY_IN, CARRY_OUT, CLOCK_TO_Q, LUT, MULTIPLY, MUX, PRODUCT_READ, RAM_READ, RAM_READ_REGISTERED
 
 WIDTH, HEIGHT = 128, 96  # of the part, in tiles, or more
 COMB, FLOP, WRITE, RAM, MULTIPLIER = range(5)  # layers of a place: LUT, register, write port of a LUT RAM, ...
@@ -181,6 +181,8 @@ def delays_to(entry, output):
         return {}, CLOCK_TO_Q
     if kind == "DP16KD":
         return {}, RAM_READ_REGISTERED if parameters.get("REGMODE_" + output[2]) == "OUTREG" else RAM_READ
+    if kind == "MULT18X18D" and path_delay.is_registered(entry):
+        return {}, PRODUCT_READ  # paths into it are taken for shorter than they are: the delay in it is not counted
     if kind == "MULT18X18D":
         return {port: MULTIPLY for port in entry["connections"] if port[0] in "AB" and port[1:].isdigit()}, 0
     if kind != "TRELLIS_COMB":

@@ -6,21 +6,29 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RTL = os.path.join(ROOT, "hw", "rtl")
 
 
-def closure(module, rtl=RTL):
+def module_files(rtl=RTL, cells=None):
+    """Returns the file of each module. `cells` names a folder of hw/rtl/cells whose modules, made of a
+    part's primitives, take the place of the portable ones."""
+    folders = [rtl, os.path.join(rtl, "cells")] + ([os.path.join(rtl, "cells", cells)] if cells else [])
+    return {name[:-3]: os.path.join(folder, name) for folder in folders for name in os.listdir(folder)
+            if name.endswith(".sv")}
+
+
+def closure(module, files):
     """Returns the modules that a module instantiates, directly or not, packages first."""
-    files = {name[:-3] for name in os.listdir(rtl) if name.endswith(".sv")}
     todo, found = [module], []
     while todo:
         name = todo.pop()
         if name in found:
             continue
         found.append(name)
-        with open(os.path.join(rtl, name + ".sv"), encoding="utf-8") as file:
+        with open(files[name], encoding="utf-8") as file:
             text = re.sub(r"//.*", "", file.read())
-        todo += sorted(files & set(re.findall(r"\w+", text)) - set(found))
+        todo += sorted(set(files) & set(re.findall(r"\w+", text)) - set(found))
     return sorted(found, key=lambda name: (not name.endswith("_pkg"), name))
 
 
-def sources(module, isa_pkg, rtl=RTL):
+def sources(module, isa_pkg, cells=None):
     """Returns the files to read for a module, in order."""
-    return [isa_pkg] + [os.path.join(rtl, name + ".sv") for name in closure(module, rtl)]
+    files = module_files(cells=cells)
+    return [isa_pkg] + [files[name] for name in closure(module, files)]

@@ -112,7 +112,7 @@ module accumulator #(
   logic [Lanes*7-1:0]                head, new_head;  // {poison, anchor}
   logic [Lanes*isa_pkg::AccBits-1:0] integers, new_integers;
 
-  acc_ram #(
+  lut_ram #(
       .Width(Lanes * 7),
       .Rows (Accumulators)
   ) u_heads (
@@ -124,7 +124,7 @@ module accumulator #(
       .write_data_i(new_head)
   );
 
-  acc_ram #(
+  lut_ram #(
       .Width(Lanes * isa_pkg::AccBits),
       .Rows (Accumulators)
   ) u_integers (

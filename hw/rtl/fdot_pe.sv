@@ -36,19 +36,25 @@ module fdot_pe #(
   localparam int unsigned Quads     = Terms / 4;
 
   // ---- weights and terms ------------------------------------------------------------
-  logic [Terms*16-1:0] w, w_q;
+  logic [Terms*16-1:0] w, w_q, unused_watch;
 
-  weight_ram #(
-      .Terms (Terms),
-      .Blocks(Blocks)
+  block_ram #(
+      .Width   (Terms * 16),
+      .Rows    (Blocks),
+      .Parts   (Terms),
+      .MeetsOld(1)
   ) u_weights (
       .clk_i,
-      .read_i,
-      .read_addr_i (block_i),
-      .read_data_o (w),
       .write_i,
       .write_addr_i(write_block_i),
-      .write_data_i
+      .write_data_i,
+      .read_i,
+      .clear_i     (1'b0),
+      .read_addr_i (block_i),
+      .read_data_o (w),
+      .watch_clk_i (1'b0),
+      .watch_addr_i('0),
+      .watch_data_o(unused_watch)
   );
 
   always_ff @(posedge clk_i) begin

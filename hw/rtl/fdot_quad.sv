@@ -24,6 +24,25 @@ module fdot_quad #(
     logic [5:0]  q_l_q, q_h_q;
     logic [15:0] product_l_q, product_h_q;
 
+    multiplier #(
+        .Width(8)
+    ) u_product_l (
+        .clk_i,
+        .enable_i (stage_i[0]),
+        .left_i   ({1'b1, x_i[p*32+:7]}),
+        .right_i  ({1'b1, w_i[p*32+:7]}),
+        .product_o(product_l_q)
+    );
+    multiplier #(
+        .Width(8)
+    ) u_product_h (
+        .clk_i,
+        .enable_i (stage_i[0]),
+        .left_i   ({1'b1, x_i[p*32+16+:7]}),
+        .right_i  ({1'b1, w_i[p*32+16+:7]}),
+        .product_o(product_h_q)
+    );
+
     always_ff @(posedge clk_i) begin
       logic       zero_l, zero_h;
       logic [8:0] es_l, es_h;
@@ -43,8 +62,6 @@ module fdot_quad #(
         r_h_q       <= es_h[2:0];
         q_l_q       <= q_l;
         q_h_q       <= q_h;
-        product_l_q <= {8'b0, 1'b1, x_i[p*32+:7]} * {8'b0, 1'b1, w_i[p*32+:7]};
-        product_h_q <= {8'b0, 1'b1, x_i[p*32+16+:7]} * {8'b0, 1'b1, w_i[p*32+16+:7]};
         pairs_o[p*6+:6] <= q_l > q_h ? q_l : q_h;
       end
     end

@@ -17,7 +17,6 @@ module fifo #(
     output logic [Width-1:0] head_o,
     output logic             full_o
 );
-  logic [Width-1:0]         mem[Depth];
   logic [$clog2(Depth)-1:0] wr, rd;
 
   fifo_pointers #(
@@ -26,10 +25,17 @@ module fifo #(
       .clk_i, .rst_i, .push_i, .pop_i, .valid_o, .full_o, .wr_o(wr), .rd_o(rd)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (write_i) mem[wr] <= data_i;
-  end
-  assign head_o = mem[rd];
+  lut_ram #(
+      .Width(Width),
+      .Rows (Depth)
+  ) u_items (
+      .clk_i,
+      .read_addr_i (rd),
+      .read_data_o (head_o),
+      .write_i,
+      .write_addr_i(wr),
+      .write_data_i(data_i)
+  );
 
   stream_check #(
       .Width(Width)

@@ -16,9 +16,8 @@ module fifo_ahead #(
     output logic [Ahead-1:0] ahead_o,
     output logic             full_o
 );
-  logic [Width-1:0]         mem[Depth];
-  logic [Ahead-1:0]         aheads[Depth];
   logic [$clog2(Depth)-1:0] wr, rd, second;
+  logic [Ahead-1:0]         next_ahead;
 
   fifo_pointers #(
       .Depth(Depth)
@@ -26,19 +25,34 @@ module fifo_ahead #(
       .clk_i, .rst_i, .push_i, .pop_i, .valid_o, .full_o, .wr_o(wr), .rd_o(rd)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (push_i) begin
-      mem[wr]    <= data_i;
-      aheads[wr] <= ahead_i;
-    end
-  end
-  assign head_o = mem[rd];
+  lut_ram #(
+      .Width(Width),
+      .Rows (Depth)
+  ) u_items (
+      .clk_i,
+      .read_addr_i (rd),
+      .read_data_o (head_o),
+      .write_i     (push_i),
+      .write_addr_i(wr),
+      .write_data_i(data_i)
+  );
+  lut_ram #(
+      .Width(Ahead),
+      .Rows (Depth)
+  ) u_aheads (
+      .clk_i,
+      .read_addr_i (second),
+      .read_data_o (next_ahead),
+      .write_i     (push_i),
+      .write_addr_i(wr),
+      .write_data_i(ahead_i)
+  );
 
   // The next head is the second item, or the one that comes if there is none.
   assign second = rd + 1'b1;
   always_ff @(posedge clk_i) begin
     if (!valid_o || (pop_i && second == wr)) ahead_o <= ahead_i;
-    else if (pop_i) ahead_o <= aheads[second];
+    else if (pop_i) ahead_o <= next_ahead;
   end
 
   stream_check #(

@@ -25,8 +25,7 @@ module preload_ram #(
   for (genvar q = 0; q < 4; q++) begin : gen_quarter
     localparam int unsigned Bits = q == 3 ? LaneBits - 48 : 16;
 
-    (* no_rw_check *) logic [Lanes*Bits-1:0] mem[Rows];
-    logic [Lanes*Bits-1:0] data, read_q;
+    logic [Lanes*Bits-1:0] data, read_q, unused_watch;
     logic [AddrBits-1:0]   addr;
     logic                  cfg;
 
@@ -39,10 +38,22 @@ module preload_ram #(
       assign read_data_o[i*LaneBits+q*16+:Bits] = read_q[i*Bits+:Bits];
     end
 
-    always_ff @(posedge clk_i) begin
-      if (cfg || write_i) mem[addr] <= data;
-      if (read_i) read_q <= mem[read_row_i[AddrBits-1:0]];
-    end
+    block_ram #(
+        .Width(Lanes * Bits),
+        .Rows (Rows)
+    ) u_rows (
+        .clk_i,
+        .write_i     (cfg || write_i),
+        .write_addr_i(addr),
+        .write_data_i(data),
+        .read_i,
+        .clear_i     (1'b0),
+        .read_addr_i (read_row_i[AddrBits-1:0]),
+        .read_data_o (read_q),
+        .watch_clk_i (1'b0),
+        .watch_addr_i('0),
+        .watch_data_o(unused_watch)
+    );
   end
 
   `SLUICE_ASSERT(!cfg_write_i || {1'b0, cfg_addr_i} < 17'(Rows * 4))

@@ -16,8 +16,6 @@ module result_fifo #(
     input  logic             pop_i,
     output logic [Width-1:0] data_o
 );
-  (* no_rw_check *)  // what is pushed is not read in the same cycle
-  logic [Width-1:0]         mem[Depth];
   logic [$clog2(Depth)-1:0] wr, rd;
   logic                     full;  // for the assertion of its owner
 
@@ -27,10 +25,18 @@ module result_fifo #(
       .clk_i, .rst_i, .push_i, .pop_i, .valid_o, .full_o(full), .wr_o(wr), .rd_o(rd)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (push_i) mem[wr] <= data_i;
-    if (read_i) data_o <= mem[rd];
-  end
+  queue_ram #(
+      .Width(Width),
+      .Rows (Depth)
+  ) u_rows (
+      .clk_i,
+      .write_i     (push_i),
+      .write_addr_i(wr),
+      .write_data_i(data_i),
+      .read_i,
+      .read_addr_i (rd),
+      .read_data_o (data_o)
+  );
 
   `SLUICE_ASSERT(!(read_i && !valid_o))
   `SLUICE_ASSERT(!(pop_i && !read_i))

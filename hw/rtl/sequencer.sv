@@ -49,18 +49,29 @@ module sequencer #(
   // Instruction RAM, one memory per chunk. It is written while nothing is read (asserted
   // below), so its two ports never meet.
   for (genvar c = 0; c < Chunks; c++) begin : gen_chunk
-    (* no_rw_check *)
-    logic [ChunkBits-1:0] mem[Instructions];
     logic                 hit;
+    logic [ChunkBits-1:0] unused_watch;
     if (SlotBits == 0) begin : gen_one
       assign hit = cfg_write_i;
     end else begin : gen_many
       assign hit = cfg_write_i && cfg_addr_i[SlotBits-1:0] == SlotBits'(c);
     end
-    always_ff @(posedge clk_i) begin
-      if (hit) mem[cfg_addr_i[SlotBits+:PcBits]] <= cfg_data_i;
-      if (read) hold_q[c*ChunkBits+:ChunkBits] <= mem[address];
-    end
+    block_ram #(
+        .Width(ChunkBits),
+        .Rows (Instructions)
+    ) u_chunk (
+        .clk_i,
+        .write_i     (hit),
+        .write_addr_i(cfg_addr_i[SlotBits+:PcBits]),
+        .write_data_i(cfg_data_i),
+        .read_i      (read),
+        .clear_i     (1'b0),
+        .read_addr_i (address),
+        .read_data_o (hold_q[c*ChunkBits+:ChunkBits]),
+        .watch_clk_i (1'b0),
+        .watch_addr_i('0),
+        .watch_data_o(unused_watch)
+    );
   end
 
   always_ff @(posedge clk_i) begin

@@ -37,10 +37,6 @@ module tensor_ram #(
   localparam int unsigned LocalBits = $clog2(LocalRows);
   localparam int unsigned StoredBits = RowBits + Lanes;  // the marks above the row
 
-  // Where a read meets a write of its row, the output register is zero, whatever is read.
-  (* no_rw_check *) logic [StoredBits-1:0] inbox[InboxRows];
-  (* no_rw_check *) logic [StoredBits-1:0] local_rows[LocalRows];
-
   function automatic logic [StoredBits-1:0] marked(input logic [RowBits-1:0] row);
     for (int unsigned i = 0; i < Lanes; i++) marked[RowBits+i] = row[i*16+7+:8] == '0;
     marked[RowBits-1:0] = row;
@@ -68,17 +64,56 @@ module tensor_ram #(
       local_row_q  <= local_row_i;
     end
   end
-  always_ff @(posedge clk_i) begin
-    if (inbox_q) inbox[inbox_addr_q] <= inbox_stored;
-    if (local_q) local_rows[local_addr_q] <= local_stored;
-  end
-
   // ---- reads: of four sources, three are zero -------------------------------------------
+  // Where a read meets a write of its row, the RAM clears its output.
+  logic [3:0]              clear_inbox, clear_local;
+  logic [4*InboxBits-1:0]  inbox_addrs;
+  logic [4*LocalBits-1:0]  local_addrs;
+  logic [4*StoredBits-1:0] stored_inbox_q, stored_local_q;
+  logic [StoredBits-1:0]   watched_inbox, watched_local;
+
+  block_ram #(
+      .Width  (StoredBits),
+      .Rows   (InboxRows),
+      .Ports  (4),
+      .Watched(Readback)
+  ) u_inbox (
+      .clk_i,
+      .write_i     (inbox_q),
+      .write_addr_i(inbox_addr_q),
+      .write_data_i(inbox_stored),
+      .read_i,
+      .clear_i     (clear_inbox),
+      .read_addr_i (inbox_addrs),
+      .read_data_o (stored_inbox_q),
+      .watch_clk_i (readback_clk_i),
+      .watch_addr_i(readback_addr_i[InboxBits-1:0]),
+      .watch_data_o(watched_inbox)
+  );
+  block_ram #(
+      .Width  (StoredBits),
+      .Rows   (LocalRows),
+      .Ports  (4),
+      .Watched(Readback)
+  ) u_local (
+      .clk_i,
+      .write_i     (local_q),
+      .write_addr_i(local_addr_q),
+      .write_data_i(local_stored),
+      .read_i,
+      .clear_i     (clear_local),
+      .read_addr_i (local_addrs),
+      .read_data_o (stored_local_q),
+      .watch_clk_i (readback_clk_i),
+      .watch_addr_i(readback_addr_i[LocalBits-1:0]),
+      .watch_data_o(watched_local)
+  );
+
   for (genvar p = 0; p < 4; p++) begin : gen_port
     logic                 is_local, meets_inbox, meets_local;
     logic [InboxBits-1:0] inbox_addr;
     logic [LocalBits-1:0] local_addr;
-    logic [StoredBits-1:0] stored_inbox_q, stored_local_q, late_inbox_q, late_local_q;
+    logic [StoredBits-1:0] stored, late_inbox_q, late_local_q;
 
     assign is_local    = read_addr_i[p*16+15];
     assign inbox_addr  = read_addr_i[p*16+:InboxBits];
@@ -86,19 +121,20 @@ module tensor_ram #(
     assign meets_inbox = inbox_q && !is_local && inbox_addr == inbox_addr_q;
     assign meets_local = local_q && is_local && local_addr == local_addr_q;
 
+    assign clear_inbox[p] = is_local || meets_inbox;
+    assign clear_local[p] = !is_local || meets_local;
+    assign inbox_addrs[p*InboxBits+:InboxBits] = inbox_addr;
+    assign local_addrs[p*LocalBits+:LocalBits] = local_addr;
+
     always_ff @(posedge clk_i) begin
       if (read_i[p]) begin
-        if (is_local || meets_inbox) stored_inbox_q <= '0;
-        else stored_inbox_q <= inbox[inbox_addr];
-        if (!is_local || meets_local) stored_local_q <= '0;
-        else stored_local_q <= local_rows[local_addr];
         late_inbox_q <= meets_inbox ? inbox_stored : '0;
         late_local_q <= meets_local ? local_stored : '0;
       end
     end
-    logic [StoredBits-1:0] stored;
 
-    assign stored = stored_inbox_q | stored_local_q | late_inbox_q | late_local_q;
+    assign stored = stored_inbox_q[p*StoredBits+:StoredBits] |
+                    stored_local_q[p*StoredBits+:StoredBits] | late_inbox_q | late_local_q;
     assign read_row_o[p*RowBits+:RowBits] = stored[RowBits-1:0];
     if (p > 0) begin : gen_tiny
       assign read_tiny_o[(p-1)*Lanes+:Lanes] = stored[RowBits+:Lanes];
@@ -112,17 +148,21 @@ module tensor_ram #(
   end
 
   if (Readback) begin : gen_readback
-    logic [RowBits-1:0] row_q;
-    assign readback_row_o = row_q;
+    // A row on its way to the RAM counts as written.
+    logic               is_local_q, late_q;
+    logic [RowBits-1:0] late_row_q, watched;
     always_ff @(posedge readback_clk_i) begin
+      is_local_q <= readback_addr_i[15];
       if (readback_addr_i[15]) begin
-        row_q <= local_q && readback_addr_i[LocalBits-1:0] == local_addr_q ? local_row_q
-                 : local_rows[readback_addr_i[LocalBits-1:0]][RowBits-1:0];
+        late_q     <= local_q && readback_addr_i[LocalBits-1:0] == local_addr_q;
+        late_row_q <= local_row_q;
       end else begin
-        row_q <= inbox_q && readback_addr_i[InboxBits-1:0] == inbox_addr_q ? inbox_row_q
-                 : inbox[readback_addr_i[InboxBits-1:0]][RowBits-1:0];
+        late_q     <= inbox_q && readback_addr_i[InboxBits-1:0] == inbox_addr_q;
+        late_row_q <= inbox_row_q;
       end
     end
+    assign watched        = is_local_q ? watched_local[RowBits-1:0] : watched_inbox[RowBits-1:0];
+    assign readback_row_o = late_q ? late_row_q : watched;
   end else begin : gen_no_readback
     logic unused;
     assign unused         = ^{readback_clk_i, readback_addr_i};

@@ -14,7 +14,7 @@ module unit_counters #(
     input  logic [2:0]       readback_state_i,
     output logic [Width-1:0] readback_count_o
 );
-  logic [Width-1:0] count[8];
+  logic [Width-1:0] count, readback_count;  // of state_q and of readback_state_i, old
   logic [7:0]       written_q;
   logic             running_q, counted_q;  // counted_q: the cycle before was one
   logic [2:0]       state_q;               // of the cycle before, not in the memory yet
@@ -32,11 +32,23 @@ module unit_counters #(
 
   always_ff @(posedge clk_i) begin
     if (running_q) state_q <= state_i;
-    if (counted_q) count[state_q] <= (written_q[state_q] ? count[state_q] : '0) + 1'b1;
   end
 
+  lut_ram #(
+      .Width(Width),
+      .Rows (8),
+      .Ports(2)
+  ) u_counts (
+      .clk_i,
+      .read_addr_i ({readback_state_i, state_q}),
+      .read_data_o ({readback_count, count}),
+      .write_i     (counted_q),
+      .write_addr_i(state_q),
+      .write_data_i((written_q[state_q] ? count : '0) + 1'b1)
+  );
+
   always_ff @(posedge readback_clk_i) begin
-    readback_count_o <= (written_q[readback_state_i] ? count[readback_state_i] : '0) +
+    readback_count_o <= (written_q[readback_state_i] ? readback_count : '0) +
                         Width'(counted_q && state_q == readback_state_i);
   end
 endmodule

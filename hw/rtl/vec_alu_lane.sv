@@ -149,13 +149,26 @@ module vec_alu_lane #(
       exp2_q      <= {2'b0, less1_q ? r1_q[30:23] : l1_q[30:23]};
     end
     if (mul_i[0]) begin
-      low2_q   <= 24'(l1_q[11:0]) * 24'(r1_q[11:0]);
-      middle0_q <= 24'({1'b1, l1_q[22:12]}) * 24'(r1_q[11:0]);
-      middle1_q <= 24'(l1_q[11:0]) * 24'({1'b1, r1_q[22:12]});
-      high2_q  <= 24'({1'b1, l1_q[22:12]}) * 24'({1'b1, r1_q[22:12]});
       sign2_q <= l1_q[31] ^ r1_q[31];
       exp2_q  <= {2'b0, l1_q[30:23]} + {2'b0, r1_q[30:23]};
     end
+  end
+
+  // The halves of both significands, each with each.
+  logic [23:0] left_halves, right_halves;
+  logic [95:0] products;
+
+  assign left_halves  = {1'b1, l1_q[22:0]};
+  assign right_halves = {1'b1, r1_q[22:0]};
+  assign {high2_q, middle1_q, middle0_q, low2_q} = products;
+  for (genvar i = 0; i < 4; i++) begin : gen_product
+    multiplier u_multiplier (
+        .clk_i,
+        .enable_i (mul_i[0]),
+        .left_i   (left_halves[i%2*12+:12]),
+        .right_i  (right_halves[i/2*12+:12]),
+        .product_o(products[i*24+:24])
+    );
   end
 
   // ---- step 3: add; join the two products in the middle ------------------------

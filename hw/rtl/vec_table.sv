@@ -58,7 +58,7 @@ module vec_table #(
   logic [3:0]            table1_q;
   logic [Lanes*AddrBits-1:0] addr, read_addr;
   logic [Lanes*LaneBits-1:0] lanes, read_lanes;
-  logic [Lanes*16-1:0]   entry;
+  logic [Lanes*16-1:0]   found;  // in stage 3
 
   assign scaled = header1_q.mode == 2'd1;
   assign log    = header1_q.mode == 2'(isa_pkg::TableLog);
@@ -68,10 +68,20 @@ module vec_table #(
 
   // One memory for each word of the headers.
   for (genvar w = 0; w < 4; w++) begin : gen_word
-    logic [63:0] mem[Tables];
+    logic [63:0] word;
+    lut_ram #(
+        .Width(64),
+        .Rows (Tables)
+    ) u_words (
+        .clk_i,
+        .read_addr_i (table_i[IdBits-1:0]),
+        .read_data_o (word),
+        .write_i     (cfg_header_i && cfg_addr_i[1:0] == 2'(w)),
+        .write_addr_i(cfg_addr_i[2+:IdBits]),
+        .write_data_i(cfg_data_i)
+    );
     always_ff @(posedge clk_i) begin
-      if (cfg_header_i && cfg_addr_i[1:0] == 2'(w)) mem[cfg_addr_i[2+:IdBits]] <= cfg_data_i;
-      words1_q[w*64+:64] <= mem[table_i[IdBits-1:0]];
+      words1_q[w*64+:64] <= word;
     end
   end
 
@@ -121,17 +131,20 @@ module vec_table #(
     assign read_lanes   = lanes;
   end
 
-  table_ram #(
-      .Lanes   (Lanes),
-      .AddrBits(AddrBits)
+  // One read port per lane: a copy for each lane, or for two.
+  late_ram #(
+      .Width(16),
+      .Rows (Tables * isa_pkg::TableEntries),
+      .Ports(Lanes)
   ) u_entries (
       .clk_i,
-      .read_i      (read),
-      .read_addr_i (read_addr),
-      .read_data_o (entry),
       .write_i     (cfg_entry_i),
       .write_addr_i(cfg_addr_i[AddrBits-1:0]),
-      .write_data_i(cfg_data_i[15:0])
+      .write_data_i(cfg_data_i[15:0]),
+      .read_i      (read),
+      .read_addr_i (read_addr),
+      .keep_i      (stage2_q),
+      .read_data_o (found)
   );
 
   // Of n * ln 2, n from 0 to 127: the octave, counted from [4, 8), and the value with
@@ -216,10 +229,13 @@ module vec_table #(
     logic        is_zero, is_inf;
     logic [8:0]  octaves;
     logic [9:0]  exponent2_q;  // of x * 2^value
+    logic [8:0]  unused_product;
     logic [8:0]  shift2_q;     // k * (d >> 1), added to the entry's exponent
     logic        sign2_q, entry2_q, scales2_q;
     logic [6:0]  mantissa2_q;
     logic [15:0] fixed2_q, found2_q;
+
+    assign found2_q = found[i*16+:16];
 
     assign which   = {above_q, sign_q};
     assign rule    = header_q.rule[which];
@@ -228,15 +244,24 @@ module vec_table #(
     // (exponent - 127) >> 1 = ((exponent + 1) >> 1) - 64
     assign octaves = {1'b0, {1'b0, exponent_q[7:1]} + {7'b0, exponent_q[0]}} - 9'd64;
 
+    // Of the product of two numbers with signs, the lower half is that without signs.
+    multiplier #(
+        .Width(9)
+    ) u_shift (
+        .clk_i,
+        .enable_i (stage2_q),
+        .left_i   (octaves),
+        .right_i  (header_q.mode == 2'd1 ? {{6{header_q.k[2]}}, header_q.k} : '0),
+        .product_o({unused_product, shift2_q})
+    );
+
     always_ff @(posedge clk_i) begin
       if (stage2_q) begin
-        found2_q    <= entry[i*16+:16];
         sign2_q     <= sign_q;
         mantissa2_q <= mantissa_q;
         entry2_q    <= !nan_q && !is_zero && !is_inf && !below_q && !above_q;
         scales2_q   <= !nan_q && !is_zero && !is_inf && header_q.kind[which] == 2'd1;
         exponent2_q <= {2'b0, exponent_q} + {{2{rule[7]}}, rule[7:0]};
-        shift2_q    <= header_q.mode == 2'd1 ? 9'(octaves * {{6{header_q.k[2]}}, header_q.k}) : '0;
         adds2_q     <= adds && !is_zero && !is_inf;
         below2_q    <= below_q;
         if (adds) part2_q <= part;
@@ -291,6 +316,7 @@ module vec_table #(
   end
 
   `SLUICE_ASSERT(!valid_i || {1'b0, table1_q} < 5'(Tables))
+  `SLUICE_ASSERT(!(cfg_entry_i && read))
   `SLUICE_ASSERT(!cfg_entry_i || {1'b0, cfg_addr_i} < 17'(Tables * isa_pkg::TableEntries))
   `SLUICE_ASSERT(!cfg_header_i || cfg_addr_i < 16'(Tables * 4))
 endmodule

@@ -301,19 +301,15 @@ module vector_unit #(
   // arithmetic unit waits from the end of t+2 on, with the right operand selected. These
   // rings are read a cycle ahead, so that a part may keep them in block RAM. The readers count
   // the beats that pass them.
-  logic [$bits(beat1_q)-1:0] beats[Slots];  // bits of a beat_t
-  logic [4:0]                ops[Slots];
-  (* no_rw_check *) logic [WideBits-1:0] ring_r[Slots];
-  (* no_rw_check *) logic [RowBits-1:0]  ring_b[Slots];
-  (* no_rw_check *) logic [RowBits-1:0]  ring_c[Slots];
   logic [WideBits-1:0] r2_now, waiting_r_q;
   logic [RowBits-1:0]  b_q, c_q, waiting_b_q, waiting_c_q;
   logic [SlotBits-1:0] slot_q, second_slot_q, alu2_slot, alu2_slot_q, out_slot_q;
+  logic [4:0]          waiting_op;
+  beat_t               beat_out;
   logic                second_in_q;  // in t+2: the beat goes to the second arithmetic unit
 
   always_ff @(posedge clk_i) begin
     if (valid1_q) begin
-      beats[slot_q] <= beat1_q;
       a_q <= a1;
       if (path1_q.alu1) r_q <= r1;
       if (path1_q.alu2) begin
@@ -322,16 +318,42 @@ module vector_unit #(
         c_q       <= c1;
       end
     end
-    if (second_in_q) begin
-      ops[second_slot_q]    <= second2_q.op;
-      ring_r[second_slot_q] <= r2_now;
-      ring_b[second_slot_q] <= b_q;
-      ring_c[second_slot_q] <= c_q;
-    end
-    waiting_r_q <= ring_r[alu2_slot];
-    waiting_b_q <= ring_b[alu2_slot];
-    waiting_c_q <= ring_c[alu2_slot];
   end
+
+  lut_ram #(
+      .Width($bits(beat1_q)),
+      .Rows (Slots)
+  ) u_beats (
+      .clk_i,
+      .read_addr_i (out_slot_q),
+      .read_data_o (beat_out),
+      .write_i     (valid1_q),
+      .write_addr_i(slot_q),
+      .write_data_i(beat1_q)
+  );
+  lut_ram #(
+      .Width(5),
+      .Rows (Slots)
+  ) u_ops (
+      .clk_i,
+      .read_addr_i (alu2_slot_q),
+      .read_data_o (waiting_op),
+      .write_i     (second_in_q),
+      .write_addr_i(second_slot_q),
+      .write_data_i(second2_q.op)
+  );
+  queue_ram #(
+      .Width(WideBits + 2 * RowBits),
+      .Rows (Slots)
+  ) u_operands (
+      .clk_i,
+      .write_i     (second_in_q),
+      .write_addr_i(second_slot_q),
+      .write_data_i({r2_now, b_q, c_q}),
+      .read_i      (1'b1),
+      .read_addr_i (alu2_slot),
+      .read_data_o ({waiting_r_q, waiting_b_q, waiting_c_q})
+  );
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_right2
     assign r2_now[i*32+:32] = second2_q.rhs == isa_pkg::Rhs2A   ? a_q[i*32+:32]
@@ -420,9 +442,7 @@ module vector_unit #(
   `SLUICE_ASSERT(alu1_out == (alu1_next != '0))
   `SLUICE_ASSERT(table_out == (table_next != '0))
 
-  beat_t beat_out;
   assign alu2_slot = alu2_slot_q + SlotBits'(alu2_in);
-  assign beat_out  = beats[out_slot_q];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -491,7 +511,7 @@ module vector_unit #(
   logic [4:0]          op2;
   logic [WideBits-1:0] r2;
   logic [RowBits-1:0]  b2, c2;
-  assign op2 = next2_q.alu2 ? second2_q.op : ops[alu2_slot_q];
+  assign op2 = next2_q.alu2 ? second2_q.op : waiting_op;
   assign r2  = next2_q.alu2 ? r2_now : waiting_r_q;
   assign b2  = next2_q.alu2 ? b_q : waiting_b_q;
   assign c2  = next2_q.alu2 ? c_q : waiting_c_q;

@@ -8,6 +8,14 @@
 
 namespace sluice::format {
 
+/// What the memories and multipliers of a machine are made of: a folder of hw/rtl/cells, or
+/// "portable". It makes no difference to a program, so all choices are equal.
+struct CellLibrary {
+  std::string name = "portable";
+
+  friend bool operator==(const CellLibrary &, const CellLibrary &) { return true; }
+};
+
 /// The geometry of one target (hw/targets/*.json). Counts are per core unless the comment says
 /// otherwise.
 struct Geometry {
@@ -28,6 +36,7 @@ struct Geometry {
   /// Source of clockMhz: "nominal" if it is assumed, "routed on LFE5U-85F-6" if it is measured.
   std::string clockSource = "nominal";
   isa::Stages stages;
+  CellLibrary cells; ///< not in program files
 
   isa::Latencies latencies() const { return {lanes, peTerms, stages}; }
 

@@ -46,10 +46,14 @@ constexpr std::array<TextField, 3> kTexts{{
 }};
 
 constexpr const char *kStagesField = "stages";
+constexpr const char *kCellsField = "cells";
+
+/// The folders of hw/rtl/cells, and what stands in that folder itself.
+constexpr std::array kCells{"portable", "ecp5"};
 
 bool isField(const std::string &name) {
   const auto isNamed = [&](const auto &field) { return name == field.name; };
-  return name == kStagesField || std::ranges::any_of(kTexts, isNamed) ||
+  return name == kStagesField || name == kCellsField || std::ranges::any_of(kTexts, isNamed) ||
          std::ranges::any_of(kFields, isNamed);
 }
 
@@ -58,6 +62,14 @@ std::optional<uint32_t> numberOf(const nlohmann::json &value) {
   if (!value.is_number_unsigned() || value.get<uint64_t>() > std::numeric_limits<uint32_t>::max())
     return std::nullopt;
   return value.get<uint32_t>();
+}
+
+/// Reads the field `cells` of a target file. Returns the problem, or nothing.
+std::optional<std::string> readCells(const nlohmann::json &value, CellLibrary &cells) {
+  if (!value.is_string() || std::ranges::find(kCells, value.get<std::string>()) == kCells.end())
+    return fmt::format("'{}' must be {}", kCellsField, fmt::join(kCells, " or "));
+  cells.name = value.get<std::string>();
+  return std::nullopt;
 }
 
 /// Reads the object `stages` of a target file. Returns the problem, or nothing.
@@ -131,6 +143,9 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
       return bad(fmt::format("'{}' must be a positive integer", key));
     geometry.*member = *value;
   }
+  if (root.contains(kCellsField))
+    if (const auto wrong = readCells(root[kCellsField], geometry.cells))
+      return bad(*wrong);
   if (root.contains(kStagesField))
     if (const auto wrong = readStages(root[kStagesField], geometry.stages))
       return bad(*wrong);
@@ -164,6 +179,7 @@ std::string targetJson(const Geometry &geometry) {
   for (const auto &[key, member] : kFields)
     root[key] = geometry.*member;
   root["clock_source"] = geometry.clockSource;
+  root[kCellsField] = geometry.cells.name;
   for (const isa::StageInfo &stage : isa::kStages)
     root[kStagesField][stage.name] = geometry.stages.*stage.value;
   return root.dump(2);

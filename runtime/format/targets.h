@@ -31,7 +31,7 @@ struct GeometryField {
 std::span<const GeometryField> geometryFields();
 
 /// Reads a geometry from the text of a JSON file. The file must have exactly the fields of a
-/// preset; only `clock_source`, `stages` and latencies in `stages` may be absent.
+/// preset; only `clock_source`, `cells`, `stages` and latencies in `stages` may be absent.
 std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std::string &origin);
 
 /// Returns the geometry that `--target` names: a preset, or a file if the name ends in ".json".

@@ -9,12 +9,26 @@ execute_process(COMMAND ${VERILATOR} --getenv VERILATOR_ROOT
 
 set(SLUICE_RTL_WAVES "c2b8" CACHE STRING "Geometries to build with assertions and waves")
 
-file(GLOB SLUICE_RTL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hw/rtl/*.sv)
+file(GLOB SLUICE_RTL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hw/rtl/*.sv
+     ${PROJECT_SOURCE_DIR}/hw/rtl/cells/*.sv)
 # Packages first.
 set(SLUICE_RTL_PACKAGES ${SLUICE_RTL_SOURCES})
 list(FILTER SLUICE_RTL_PACKAGES INCLUDE REGEX "_pkg\\.sv$")
 list(FILTER SLUICE_RTL_SOURCES EXCLUDE REGEX "_pkg\\.sv$")
 list(PREPEND SLUICE_RTL_SOURCES ${SLUICE_ISA_PKG} ${SLUICE_RTL_PACKAGES})
+
+# What this scope Verilates is made of the cells of a part: the files of hw/rtl/cells/<cells> take the
+# place of the portable ones, and the folder <models> describes the part's primitives.
+function(sluice_use_cells cells models)
+  file(GLOB primitives CONFIGURE_DEPENDS ${models}/*.sv)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hw/rtl/cells/${cells}/*.sv)
+  set(sources ${SLUICE_RTL_SOURCES} ${files} ${primitives})
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME)
+    list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/hw/rtl/cells/${name})
+  endforeach()
+  set(SLUICE_RTL_SOURCES ${sources} PARENT_SCOPE)
+endfunction()
 
 # Every Verilator run of the project. XOR trees are miscompiled by 5.006 without
 # -fno-const-bit-op-tree.
@@ -127,7 +141,7 @@ function(sluice_read_geometry rtl)
   list(JOIN stage_values ", " stage_values)
   set(SLUICE_PARAMETERS ${parameters} PARENT_SCOPE)
   set(SLUICE_CORES ${deepest_cores} PARENT_SCOPE)
-  set(SLUICE_GEOMETRY_INITIALIZER "${initializer}, 0, \"nominal\", {${stage_values}}}" PARENT_SCOPE)
+  set(SLUICE_GEOMETRY_INITIALIZER "${initializer}, 0, \"nominal\", {${stage_values}}, {}}" PARENT_SCOPE)
 endfunction()
 
 # Verilates <top> to the class <class> in <folder> and compiles it to

@@ -368,7 +368,7 @@ class Cli(unittest.TestCase):
         isa = json.loads(Path(SOURCE, "hw/isa/isa.json").read_text())
         stages = {one["name"]: one["value"] for one in isa["latencies"] if "least" in one}
         self.assertEqual(preset, {**json.loads(Path(SOURCE, "hw/targets/c2b8.json").read_text()), "clock_source": "nominal",
-                                  "stages": stages})
+                                  "cells": "portable", "stages": stages})
         mine = self.dir / "mine.json"
         mine.write_text(json.dumps({**preset, "lanes": 12}))
         self.fails(5, f"error[E0514]: target '{mine}': lanes is 12, allowed: a power of two", "targets", "--show", mine)

@@ -44,7 +44,7 @@ class Page(Folder):
             without = {key: value for key, value in self.preset.items() if key != name}
             (self.dir / "t.json").write_text(json.dumps(without))
             code, _, err = self.sluice("targets", "--show", "t.json")
-            self.assertEqual(code == 0, name in ("clock_source", "stages"), err)
+            self.assertEqual(code == 0, name in ("clock_source", "cells", "stages"), err)
 
     def test_limits_of_numbers(self):
         numbers = [name for name, value in self.preset.items() if isinstance(value, int)]
@@ -74,6 +74,7 @@ class Page(Folder):
         for name in ("name", "rtl"):
             self.assertIn(self.fields[name][1].replace("`-`", "'-'").replace("`_`", "'_'"), self.refusal(**{name: "A"}))
         self.assertIn(self.fields["clock_source"][1], self.refusal(clock_source=""))
+        self.assertIn(self.fields["cells"][1].replace("`", ""), self.refusal(cells=""))
 
     def test_stages(self):
         """The table of the page, the source of the defaults, and the limits of the loader."""

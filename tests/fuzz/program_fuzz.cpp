@@ -32,7 +32,8 @@ format::Geometry smallGeometry() {
           .hostInstructions = 32,
           .tables = 2,
           .clockMhz = 100,
-          .stages = {}};
+          .stages = {},
+          .cells = {}};
 }
 
 /// Interesting values at any width, in the sections or in the header.

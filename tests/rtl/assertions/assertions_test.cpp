@@ -67,6 +67,19 @@ Breach vector(const std::string &name, const std::string &place, const Vec &vec)
           }};
 }
 
+/// Calls `act` with the model that has assertions, after a reset.
+void withModel(const std::function<void(verilator::Model &)> &act) {
+  reportToError();
+  for (const verilator::ModelEntry &entry : verilator::models()) {
+    if (!entry.waves || entry.geometry.rtl != tiny().rtl)
+      continue;
+    const std::unique_ptr<verilator::Model> model = entry.make(1);
+    model->reset(); // the first evaluation sees no edge
+    model->reset();
+    act(*model);
+  }
+}
+
 /// When a write of the configuration port arrives: before any start, in the cycle of the start,
 /// or after it.
 enum class When : uint8_t { Stopped, AtStart, Running };
@@ -74,25 +87,42 @@ enum class When : uint8_t { Stopped, AtStart, Running };
 Breach configuration(const std::string &name, const std::string &place, Memory memory,
                      uint32_t address, When when = When::Stopped) {
   return {name, place, [=] {
-            reportToError();
-            for (const verilator::ModelEntry &entry : verilator::models()) {
-              if (!entry.waves || entry.geometry.rtl != tiny().rtl)
-                continue;
-              const std::unique_ptr<verilator::Model> model = entry.make(1);
+            withModel([&](verilator::Model &model) {
               const std::vector<uint16_t> row(tiny().lanes);
-              model->reset(); // the first evaluation sees no edge
-              model->reset();
               // A write arrives one cycle later; one to no core lets the one before it arrive.
-              model->configure(1, Memory::Instruction, 0, row);
-              model->configure(0, Memory::Instruction, 0, row);
+              model.configure(1, Memory::Instruction, 0, row);
+              model.configure(0, Memory::Instruction, 0, row);
               if (when == When::Running)
-                model->start();
-              model->configure(1, memory, address, row);
+                model.start();
+              model.configure(1, memory, address, row);
               if (when == When::AtStart)
-                model->start();
-              model->configure(0, memory, 0, row);
-            }
+                model.start();
+              model.configure(0, memory, 0, row);
+            });
           }};
+}
+
+/// Entries of a table are written while beats look theirs up.
+void writeTableDuringLookUps() {
+  withModel([](verilator::Model &model) {
+    Vec vec;
+    vec.n = {1, 1, 1, 1000};
+    vec.tableEn = 1;
+    const auto words = isa::encode(vec).value();
+    const uint32_t lanes = tiny().lanes;
+    for (uint32_t chunk = 0; chunk * lanes * 16 < isa::kInstBits; ++chunk) {
+      std::vector<uint16_t> row(lanes);
+      for (uint32_t i = 0; i < lanes; ++i)
+        if (const uint32_t bit = (chunk * lanes + i) * 16; bit < isa::kInstBits)
+          row[i] = static_cast<uint16_t>(words[bit / 64] >> bit % 64);
+      model.configure(1, Memory::Instruction, chunk, row);
+    }
+    const std::vector<uint16_t> row(lanes);
+    model.configure(0, Memory::Instruction, 0, row);
+    model.start();
+    for (int cycle = 0; cycle < 100; ++cycle)
+      model.configure(1, Memory::Table, 0, row);
+  });
 }
 
 /// The largest sum an accumulator holds, and a product of the same anchor on top.
@@ -186,6 +216,7 @@ std::vector<Breach> breaches() {
       vector("TableThatIsNotThere", "u_table", lookUp),
       {"AccumulatorOverflows", "u_accumulator", overflowAccumulator},
       {"SumOverflows", "u_sum", overflowSum},
+      {"TableWrittenDuringLookUps", "u_table", writeTableDuringLookUps},
       configuration("InstructionsBeyondTheEnd", "u_sequencer", Memory::Instruction,
                     size.instructions * 8),
       configuration("InstructionsWhileRunning", "u_sequencer", Memory::Instruction, 0,

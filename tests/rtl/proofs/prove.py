@@ -31,11 +31,11 @@ class Proof:
 PROOFS = [
     Proof("fifo_pointers", {"Depth": 4}, 4,
           ("fifo_pointers", "assign full_o  = wr_q == {~rd_q[PtrBits], rd_q[PtrBits-1:0]};", "assign full_o  = 1'b0;")),
-    Proof("fifo", {"Width": 4, "Depth": 4}, 3, ("fifo", "assign head_o = mem[rd];", "assign head_o = mem[wr];"),
+    Proof("fifo", {"Width": 4, "Depth": 4}, 3, ("fifo", ".read_addr_i (rd)", ".read_addr_i (wr)"),
           connect={"at_wr": "u_pointers.wr_q", "at_rd": "u_pointers.rd_q"}),
     Proof("fifo_ahead", {"Width": 4, "Ahead": 2, "Depth": 4}, 3,
           ("fifo_ahead", "pop_i && second == wr", "pop_i && rd == wr"),
-          connect={"at_wr": "u_pointers.wr_q", "at_rd": "u_pointers.rd_q"}),
+          connect={"at_wr": "u_pointers.wr_q", "at_rd": "u_pointers.rd_q", "aheads": "u_aheads.contents"}),
     Proof("credit_counter", {"Depth": 5}, 3, ("credit_counter", "count_q < Bits'(Depth)", "count_q <= Bits'(Depth)")),
     Proof("result_credits", {}, 3, ("credit_counter", "count_q < Bits'(Depth)", "count_q <= Bits'(Depth)"),
           connect={"outstanding": "u_credits.count_q", "wr": "u_results.wr_q", "rd": "u_results.rd_q"}),
@@ -51,13 +51,14 @@ PROOFS = [
           ("unit_front", "(!wait_q || enough)", "(!wait_q || enough || push_i)"),
           cut_memory=True, drop="u_queue.u_check"),
     Proof("path_gate", {"Lanes": 32}, 2, ("path_gate", "after = places[i] ? mine : less", "after = places[i] && i != 1 ? mine : less")),
-    Proof("unit_counters", {"Width": 3}, 2, ("unit_counters", "written_q[state_q] ? count[state_q] : '0", "count[state_q]")),
+    Proof("unit_counters", {"Width": 3}, 2, ("unit_counters", "written_q[state_q] ? count : '0", "count"),
+          connect={"counts": "u_counts.contents"}),
 ]
 
 
 def closure(module, rtl):
     """The modules that a module is made of, itself included."""
-    known = {path.stem: path for path in [*pathlib.Path(rtl).glob("*.sv"), *HERE.glob("*.sv")]}
+    known = {path.stem: path for path in [*pathlib.Path(rtl).glob("*.sv"), *pathlib.Path(rtl, "cells").glob("*.sv"), *HERE.glob("*.sv")]}
     found, todo = {}, [module]
     while todo:
         name = todo.pop()

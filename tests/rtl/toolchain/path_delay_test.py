@@ -69,6 +69,15 @@ class PathDelay(unittest.TestCase):
                        b=cell("TRELLIS_FF", CLK=1, DI=3, Q=4))
         self.check(path, 5.83 + (0.8 + 2 * 0.6) + 3.93 + (0.8 + 0.6), "ram", "b", 1)
 
+    def test_multiplier_with_its_register(self):
+        """A path ends in it, and another one begins."""
+        product = {"REG_OUTPUT_CLK": "CLK0"}
+        path = longest(a=cell("TRELLIS_FF", CLK=1, DI="0", Q=2), product=cell("MULT18X18D", product, CLK0=1, A0=2, B0="1", P0=3),
+                       b=cell("TRELLIS_FF", CLK=1, DI=3, Q=4))
+        self.check(path, 0.52 + (0.8 + 0.6) + 3.49, "a", "product", 0)
+        path = longest(product=cell("MULT18X18D", product, CLK0=1, A0="0", B0="1", P0=3), b=cell("TRELLIS_FF", CLK=1, DI=3, Q=4))
+        self.check(path, 0.74 + (0.8 + 0.6), "product", "b", 0)
+
     def test_lut_ram(self):
         path = longest(a=cell("TRELLIS_FF", CLK=1, DI="0", Q=2),
                        ram=cell("TRELLIS_DPR16X4", WCK=1, RAD=[2, 2, 2, 2], DI=["0"], WAD=["0"], WRE="0", DO=[3]),

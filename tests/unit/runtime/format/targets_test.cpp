@@ -1,5 +1,7 @@
 #include "runtime/format/targets.h"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "compiler/support/problem.h"
@@ -40,6 +42,28 @@ TEST(Targets, SourceOfTheClock) {
   EXPECT_EQ(std::get<Geometry>(parseTarget(json, "x")), *findPreset("c2b8"));
 }
 
+TEST(Targets, Cells) {
+  EXPECT_EQ(findPreset("c2b8")->cells.name, "portable");
+  std::string json = targetJson(*findPreset("c2b8"));
+  const std::string field = ",\n  \"cells\": \"portable\"";
+  ASSERT_NE(json.find(field), std::string::npos);
+  std::string other = json;
+  other.replace(other.find("portable"), 8, "ecp5");
+  const auto made = std::get<Geometry>(parseTarget(other, "x"));
+  EXPECT_EQ(made.cells.name, "ecp5");
+  EXPECT_EQ(targetJson(made), other);
+  EXPECT_EQ(made, *findPreset("c2b8")); // the same machine to every program
+  json.erase(json.find(field), field.size());
+  EXPECT_EQ(std::get<Geometry>(parseTarget(json, "x")).cells.name, "portable");
+  // Every folder of cells can be named.
+  for (const auto &entry : std::filesystem::directory_iterator(SLUICE_SOURCE_DIR "/hw/rtl/cells"))
+    if (entry.is_directory()) {
+      std::string named = other;
+      named.replace(named.find("ecp5"), 4, entry.path().filename().string());
+      EXPECT_EQ(problemOf(named), "none");
+    }
+}
+
 TEST(Targets, Stages) {
   Geometry deeper = *findPreset("c2b8");
   EXPECT_EQ(deeper.stages, isa::Stages());
@@ -75,6 +99,9 @@ TEST(Targets, Problems) {
             "E0514 target 't.json': unknown field 'net_hops' in 'stages'");
   EXPECT_EQ(problemOf(with("\"stages\": {", "\"stages\": 3, \"x\": {")),
             "E0514 target 't.json': 'stages' must be an object");
+  for (const std::string wrong : {"\"vu13p\"", "3"})
+    EXPECT_EQ(problemOf(with("\"portable\"", wrong)),
+              "E0514 target 't.json': 'cells' must be portable or ecp5");
   for (const std::string wrong : {R"("")", R"("fast\n")", R"("\u00b5")"})
     EXPECT_EQ(problemOf(with("\"nominal\"", wrong)),
               "E0514 target 't.json': 'clock_source' must have 1 to 64 printable ASCII characters");
