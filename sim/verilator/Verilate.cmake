@@ -169,6 +169,8 @@ function(sluice_verilated_archive class folder top)
     set(before "mkdir -p ${work}_rtl && cp \"${copies}\" ${work}_rtl && cd ${work}_rtl && ")
     set(after " && mkdir -p \"${folder}\" && cp ${work}/*.h ${work}/*.a \"${folder}\"")
   endif()
+  set(settings ${ARG_UNPARSED_ARGUMENTS})
+  list(FILTER settings INCLUDE REGEX "\\.vlt$")
   if(ARG_HIERARCHICAL)
     # Blocks that are built for themselves have an archive each.
     string(PREPEND after " && llvm-ar-19 qcLs ${work}/${class}__ALL.a ${work}/V*/lib*.a")
@@ -180,7 +182,7 @@ function(sluice_verilated_archive class folder top)
             ${arguments} -CFLAGS -std=c++20
             -MAKEFLAGS OPT_FAST=-O2 -MAKEFLAGS OPT_GLOBAL=-O2 -MAKEFLAGS CXX=${CMAKE_CXX_COMPILER}
             -MAKEFLAGS LINK=${CMAKE_CXX_COMPILER} -MAKEFLAGS OBJCACHE=${CCACHE_PROGRAM}
-    DEPENDS ${ARG_RTL} ${PROJECT_SOURCE_DIR}/hw/rtl/assert.svh sluice_isa_gen
+    DEPENDS ${ARG_RTL} ${settings} ${PROJECT_SOURCE_DIR}/hw/rtl/assert.svh sluice_isa_gen
     COMMENT "Verilating ${class}" VERBATIM)
 endfunction()
 
