@@ -183,20 +183,27 @@ Piece pieceOf(ExtentsRef loops, const Projection &from, const Projection &to) {
   return piece;
 }
 
-std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
-                                 MLIRContext *context) {
+Extents extentsOf(const Piece &piece) {
   Extents extents;
   for (const Piece::Loop &loop : piece.loops)
     extents.push_back(loop.extent);
-  const auto side = [&](bool ofResult, ExtentsRef tensor) {
-    return Projection::elements(mapOf(piece, ofResult, context), tensor);
-  };
-  return regionRead(extents, side(false, view.operands[piece.operand]), side(true, view.result),
+  return extents;
+}
+
+ProjectionSteps stepsOf(const Pieces &view, const Piece &piece, bool ofResult) {
+  const Extents &tensor = ofResult ? view.result : view.operands[piece.operand];
+  ProjectionSteps steps{ofResult ? piece.to : piece.from, {}, Extents(tensor.size(), 1), tensor};
+  for (const Piece::Loop &loop : piece.loops)
+    steps.loops.push_back(ofResult ? loop.to : loop.from);
+  return steps;
+}
+
+std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed) {
+  return regionRead(extentsOf(piece), stepsOf(view, piece, false), stepsOf(view, piece, true),
                     needed);
 }
 
-std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed,
-                               MLIRContext *context) {
+std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed) {
   Piece moved = piece; // to the first index of each axis along which it is read in part
   Region part = needed;
   for (const size_t axis : llvm::seq(view.result.size())) {
@@ -217,7 +224,7 @@ std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Reg
     part.start[axis] = std::max<int64_t>(needed.start[axis] - piece.to[axis], 0);
     part.extents[axis] = needed.end(axis) - piece.to[axis] - part.start[axis];
   }
-  return regionRead(view, moved, part, context);
+  return regionRead(view, moved, part);
 }
 
 Region mostRead(const Pieces &view, const Piece &piece, const Region &needed) {

@@ -85,16 +85,20 @@ struct Selected {
 /// if these are not in one piece, or if an axis of them is not the same axis of the operand.
 std::optional<Selected> selectedFrom(const Pieces &view, const Selection &selection);
 
+/// Returns the loops of a piece as extents.
+Extents extentsOf(const Piece &piece);
+
+/// Returns where a piece reads its operand, or where it writes the result.
+ProjectionSteps stepsOf(const Pieces &view, const Piece &piece, bool ofResult);
+
 /// Returns a box of elements of an operand that the elements `needed` of the result certainly read
 /// by this piece; nothing if no box is known.
-std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
-                                 mlir::MLIRContext *context);
+std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed);
 
 /// Returns regionRead() of the part of `needed` that a piece writes. Other pieces may write the
 /// rest of `needed`, and the piece may begin at any index of an axis. Returns nothing where the
 /// piece writes none of it.
-std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed,
-                               mlir::MLIRContext *context);
+std::optional<Region> partRead(const Pieces &view, const Piece &piece, const Region &needed);
 
 /// Returns a box of an operand that contains all elements which the elements `needed` of the result
 /// read by this piece; an empty box if they read none.

@@ -162,32 +162,54 @@ Extents delta(const Projection &projection, unsigned loop) {
   return steps;
 }
 
-Region regionOf(const Projection &projection, const Region &block) {
+std::optional<unsigned> ProjectionSteps::loopAlong(unsigned axis) const {
+  std::optional<unsigned> found;
+  for (auto [loop, steps] : llvm::enumerate(loops))
+    if (steps[axis] != 0) {
+      if (found || steps[axis] != 1)
+        return std::nullopt;
+      found = static_cast<unsigned>(loop);
+    }
+  return first[axis] == 0 && region[axis] == 1 ? found : std::nullopt;
+}
+
+ProjectionSteps stepsOf(const Projection &projection) {
+  ProjectionSteps steps{{}, {}, projection.region, projection.tensor};
+  for (unsigned axis = 0; axis < projection.rank(); ++axis)
+    steps.first.push_back(projection.offset(axis));
+  for (unsigned loop = 0; loop < projection.loops(); ++loop)
+    steps.loops.push_back(delta(projection, loop));
+  return steps;
+}
+
+namespace {
+
+Region regionOf(const ProjectionSteps &steps, const Region &block) {
   Region box;
-  for (unsigned axis = 0; axis < projection.rank(); ++axis) {
-    int64_t low = projection.offset(axis), high = low;
-    for (unsigned loop = 0; loop < projection.loops(); ++loop) {
-      const int64_t step = projection.step(axis, loop);
+  for (unsigned axis = 0; axis < steps.rank(); ++axis) {
+    int64_t low = steps.first[axis], high = low;
+    for (auto [loop, moved] : llvm::enumerate(steps.loops)) {
+      const int64_t step = moved[axis];
       const int64_t from = step * block.start[loop], to = step * (block.end(loop) - 1);
       low += std::min(from, to);
       high += std::max(from, to);
     }
     box.start.push_back(low);
-    box.extents.push_back(high - low + projection.region[axis]);
+    box.extents.push_back(high - low + steps.region[axis]);
   }
   return box;
 }
 
-Runs indicesAlong(const Projection &projection, unsigned axis, const Region &block) {
+Runs indicesAlong(const ProjectionSteps &steps, unsigned axis, const Region &block) {
   // Loops by the length of their steps; what is still to be added reaches from
   // `low` to `high`.
   struct Moving {
     int64_t step, extent;
   };
   llvm::SmallVector<Moving> moving;
-  int64_t first = projection.offset(axis), high = 0;
-  for (unsigned loop = 0; loop < projection.loops(); ++loop) {
-    const int64_t step = projection.step(axis, loop), extent = block.extents[loop];
+  int64_t first = steps.first[axis], high = 0;
+  for (auto [loop, moved] : llvm::enumerate(steps.loops)) {
+    const int64_t step = moved[axis], extent = block.extents[loop];
     first += step * block.start[loop];
     if (step == 0 || extent == 1)
       continue;
@@ -197,8 +219,8 @@ Runs indicesAlong(const Projection &projection, unsigned axis, const Region &blo
     high += moving.back().step * (extent - 1);
   }
   llvm::sort(moving, [](const Moving &a, const Moving &b) { return a.step < b.step; });
-  const int64_t end = projection.tensor[axis];
-  Runs runs{{first, projection.region[axis]}};
+  const int64_t end = steps.tensor[axis];
+  Runs runs{{first, steps.region[axis]}};
   for (const auto &[step, extent] : moving) {
     high -= step * (extent - 1);
     Runs more;
@@ -220,15 +242,34 @@ Runs indicesAlong(const Projection &projection, unsigned axis, const Region &blo
   return clipped(runs, 0, end);
 }
 
-int64_t elementsOf(const Projection &projection, const Region &block) {
+int64_t elementsOf(const ProjectionSteps &steps, const Region &block) {
   int64_t count = 1;
-  for (unsigned axis = 0; axis < projection.rank(); ++axis)
-    count *= countOf(indicesAlong(projection, axis, block));
+  for (unsigned axis = 0; axis < steps.rank(); ++axis)
+    count *= countOf(indicesAlong(steps, axis, block));
   return count;
+}
+
+} // namespace
+
+Region regionOf(const Projection &projection, const Region &block) {
+  return regionOf(stepsOf(projection), block);
+}
+
+Runs indicesAlong(const Projection &projection, unsigned axis, const Region &block) {
+  return indicesAlong(stepsOf(projection), axis, block);
+}
+
+int64_t elementsOf(const Projection &projection, const Region &block) {
+  return elementsOf(stepsOf(projection), block);
 }
 
 std::optional<Region> regionRead(ExtentsRef loops, const Projection &operand,
                                  const Projection &result, const Region &needed) {
+  return regionRead(loops, stepsOf(operand), stepsOf(result), needed);
+}
+
+std::optional<Region> regionRead(ExtentsRef loops, const ProjectionSteps &operand,
+                                 const ProjectionSteps &result, const Region &needed) {
   Region block = wholeOf(loops);
   for (unsigned axis = 0; axis < result.rank(); ++axis) {
     if (needed.start[axis] == 0 && needed.extents[axis] == result.tensor[axis])

@@ -94,6 +94,20 @@ struct Projection {
   [[nodiscard]] bool moves(unsigned loop) const;
 };
 
+/// A projection as numbers.
+struct ProjectionSteps {
+  Extents first;                       ///< start of the region at the first point
+  llvm::SmallVector<Extents, 4> loops; ///< by loop, Projection::step along each axis
+  Extents region;                      ///< as in Projection
+  Extents tensor;
+
+  [[nodiscard]] unsigned rank() const { return static_cast<unsigned>(first.size()); }
+  /// Like Projection::loopAlong().
+  [[nodiscard]] std::optional<unsigned> loopAlong(unsigned axis) const;
+};
+
+ProjectionSteps stepsOf(const Projection &projection);
+
 /// Returns the distance in elements by which one iteration of a loop moves the region along each
 /// axis.
 Extents delta(const Projection &projection, unsigned loop);
@@ -123,6 +137,8 @@ int64_t elementsOf(const Projection &projection, const Region &block);
 /// `needed` of a result certainly read; nothing if no box is known.
 std::optional<Region> regionRead(ExtentsRef loops, const Projection &operand,
                                  const Projection &result, const Region &needed);
+std::optional<Region> regionRead(ExtentsRef loops, const ProjectionSteps &operand,
+                                 const ProjectionSteps &result, const Region &needed);
 
 /// Returns the number of elements that both a block and the next block along a loop read.
 int64_t sharedElements(const Projection &projection, const Region &block, unsigned loop);

@@ -60,6 +60,12 @@ void NeededElements::add(Operation &op) {
       addChosen(map, *choices, needed);
       return;
     }
+  if (map) {
+    for (const Value operand : map.getInputs())
+      for (const Region &box : needed)
+        need(operand, box);
+    return;
+  }
   const space::IndexSpace space = computed.indexSpace();
   for (const unsigned operand : llvm::seq(op.getNumOperands()))
     for (const Region &box : needed)
@@ -78,7 +84,7 @@ void NeededElements::addView(ViewInterface view, const Boxes &neededBoxes) {
       const Region most = space::mostRead(pieces, piece, box);
       const ExtentsRef operand = pieces.operands[piece.operand];
       if (isSmall && !most.empty() && !operand.empty() &&
-          space::regionRead(pieces, piece, box, view->getContext()) != most)
+          space::regionRead(pieces, piece, box) != most)
         readWithHoles[piece.operand].assign(space::wholeOf(operand).size(), 0);
       else
         need(view->getOperand(piece.operand), most);

@@ -55,8 +55,7 @@ void CertainReads::add(Operation &op) {
   if (auto view = llvm::dyn_cast<ir::ViewInterface>(op)) {
     const space::Pieces pieces = view.pieces();
     for (const space::Piece &piece : pieces.pieces)
-      read(regions, op.getOperand(piece.operand),
-           space::partRead(pieces, piece, needed, op.getContext()));
+      read(regions, op.getOperand(piece.operand), space::partRead(pieces, piece, needed));
     return;
   }
   for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
@@ -72,16 +71,16 @@ static bool hasWholeLines(Value value, const space::Region &region) {
 
 /// Whether the loops along one axis of a result are those along one axis of an operand, and move
 /// nothing else.
-static bool moveAlike(const space::Projection &operand, int64_t axisOfOperand,
-                      const space::Projection &result, int64_t axisOfResult) {
-  const auto moves = [](const space::Projection &side, int64_t along, unsigned loop,
+static bool moveAlike(const space::ProjectionSteps &operand, int64_t axisOfOperand,
+                      const space::ProjectionSteps &result, int64_t axisOfResult) {
+  const auto moves = [](const space::ProjectionSteps &side, int64_t along, size_t loop,
                         bool otherAxes) {
     for (unsigned axis = 0; axis < side.rank(); ++axis)
-      if ((axis == along) != otherAxes && side.step(axis, loop) != 0)
+      if ((axis == along) != otherAxes && side.loops[loop][axis] != 0)
         return true;
     return false;
   };
-  for (unsigned loop = 0; loop < result.loops(); ++loop) {
+  for (size_t loop = 0; loop < result.loops.size(); ++loop) {
     const bool moved = moves(result, axisOfResult, loop, false);
     if (moved != moves(operand, axisOfOperand, loop, false) ||
         (moved &&
@@ -97,8 +96,8 @@ void CertainReads::addLines(Operation &op, const space::Region &needed) {
   const Value result = op.getResult(0);
   if (!hasWholeLines(result, needed))
     return;
-  const auto add = [&](Value operand, space::ExtentsRef loops, const space::Projection &from,
-                       const space::Projection &to) {
+  const auto add = [&](Value operand, space::ExtentsRef loops, const space::ProjectionSteps &from,
+                       const space::ProjectionSteps &to) {
     const auto dim = ir::dataDim(operand);
     if (!dim || !moveAlike(from, *dim, to, *ir::dataDim(result)))
       return;
@@ -111,18 +110,13 @@ void CertainReads::addLines(Operation &op, const space::Region &needed) {
     if (pieces.pieces.size() != 1 || pieces.outside)
       return;
     const space::Piece &piece = pieces.pieces.front();
-    space::Extents loops;
-    for (const space::Piece::Loop &loop : piece.loops)
-      loops.push_back(loop.extent);
-    const auto side = [&](bool ofResult, space::ExtentsRef tensor) {
-      return space::Projection::elements(space::mapOf(piece, ofResult, op.getContext()), tensor);
-    };
-    add(op.getOperand(piece.operand), loops, side(false, pieces.operands[piece.operand]),
-        side(true, pieces.result));
+    add(op.getOperand(piece.operand), extentsOf(piece), stepsOf(pieces, piece, false),
+        stepsOf(pieces, piece, true));
   } else if (llvm::isa<ir::MapOp, ir::ReduceOp>(op)) {
     const space::IndexSpace space = llvm::cast<ir::IndexSpaceInterface>(op).indexSpace();
+    const space::ProjectionSteps to = stepsOf(space.results.front());
     for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
-      add(operand, space.extents(), space.operands[index], space.results.front());
+      add(operand, space.extents(), stepsOf(space.operands[index]), to);
   } else if (isProduct(&op)) {
     for (const auto &[index, operand] : llvm::enumerate(op.getOperands()))
       read(regions, operand, readBy(op, index));
@@ -131,22 +125,30 @@ void CertainReads::addLines(Operation &op, const space::Region &needed) {
 
 std::optional<space::Region> CertainReads::readBy(Operation &op, unsigned operand) const {
   const Value result = op.getResult(0);
-  const space::Region *needed = of(result), *some = linesOf(result);
+  if (const space::Region *needed = of(result))
+    return readBy(op, operand, *needed);
+  const space::Region *some = linesOf(result);
+  if (!some || !isProduct(&op) || !ir::dataDim(op.getOperand(operand)) ||
+      !ir::dataDim(op.getOperand(1 - operand)))
+    return std::nullopt;
+  // All elements of a line of a product read the same elements of one operand.
+  const space::IndexSpace space = llvm::cast<ir::IndexSpaceInterface>(op).indexSpace();
+  const auto loop = space.results.front().loopAlong(static_cast<unsigned>(*ir::dataDim(result)));
+  if (!loop || space.operands[operand].moves(*loop))
+    return std::nullopt;
+  return space::regionRead(space.extents(), space.operands[operand], space.results.front(), *some);
+}
+
+std::optional<space::Region> CertainReads::readBy(Operation &op, unsigned operand,
+                                                  const space::Region &needed) const {
   auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
-  if ((!needed && !some) || !spaced || !ir::dataDim(op.getOperand(operand)) ||
-      (needed && isProduct(&op) && !readsAll(op, operand, *needed)))
+  if (llvm::isa<ir::MapOp>(op) && ir::dataDim(op.getOperand(operand)) && !needed.empty())
+    return needed;
+  if (!spaced || !ir::dataDim(op.getOperand(operand)) ||
+      (isProduct(&op) && !readsAll(op, operand, needed)))
     return std::nullopt;
   const space::IndexSpace space = spaced.indexSpace();
-  if (!needed) {
-    // All elements of a line of a product read the same elements of one operand.
-    const auto loop = space.results.front().loopAlong(static_cast<unsigned>(*ir::dataDim(result)));
-    if (!isProduct(&op) || !ir::dataDim(op.getOperand(1 - operand)) || !loop ||
-        space.operands[operand].moves(*loop))
-      return std::nullopt;
-    needed = some;
-  }
-  return space::regionRead(space.extents(), space.operands[operand], space.results.front(),
-                           *needed);
+  return space::regionRead(space.extents(), space.operands[operand], space.results.front(), needed);
 }
 
 void CertainReads::read(llvm::DenseMap<Value, space::Region> &known, Value value,

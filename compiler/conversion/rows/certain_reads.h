@@ -30,6 +30,11 @@ public:
   /// of each of linesOf() the result; nothing if none is known.
   [[nodiscard]] std::optional<space::Region> readBy(mlir::Operation &op, unsigned operand) const;
 
+  /// Returns a box of an operand that the elements `needed` of the result certainly read; nothing
+  /// if none is known.
+  [[nodiscard]] std::optional<space::Region> readBy(mlir::Operation &op, unsigned operand,
+                                                    const space::Region &needed) const;
+
   /// The smallest magnitude of the factors of all maps behind a value, up to the next operation
   /// that is none.
   [[nodiscard]] double leastBehind(mlir::Value value) const;

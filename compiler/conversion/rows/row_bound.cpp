@@ -105,8 +105,7 @@ private:
     std::optional<std::pair<Value, Region>> most;
     for (const space::Piece &piece : pieces.pieces) {
       const Value from = view->getOperand(piece.operand);
-      auto read = ir::dataDim(from) ? space::partRead(pieces, piece, region, view->getContext())
-                                    : std::nullopt;
+      auto read = ir::dataDim(from) ? space::partRead(pieces, piece, region) : std::nullopt;
       if (read && (!most || read->size() > most->second.size()))
         most = {from, std::move(*read)};
     }

@@ -102,8 +102,8 @@ protected:
     }
     checkMost(pieces, needed, read);
     for (const space::Piece &piece : pieces.pieces) {
-      const auto all = space::regionRead(pieces, piece, needed, &context);
-      const auto region = space::partRead(pieces, piece, needed, &context);
+      const auto all = space::regionRead(pieces, piece, needed);
+      const auto region = space::partRead(pieces, piece, needed);
       ASSERT_TRUE(!all || region == all);
       if (!region)
         continue;
