@@ -38,7 +38,7 @@ std::optional<layout::Trial> CopyTrials::run(mlir::FunctionOpInterface copy,
   if (!rewrite(module, geometry, options.withoutRewrites))
     return layout::Trial();
   conversion::ModelForms forms =
-      conversion::formsOf(module, geometry, modelOf(copy), options.onlyLoops);
+      conversion::formsOf(module, geometry, modelOf(copy), {.onlyLoops = options.onlyLoops});
   options.limits = left;
   Compilation made;
   made.result.program.geometry = geometry;

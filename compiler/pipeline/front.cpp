@@ -125,8 +125,8 @@ public:
     }
     result.constants = storedConstants(main, geometry);
     stage("lowering to rows");
-    conversion::ModelForms found =
-        conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops);
+    conversion::ModelForms found = conversion::formsOf(*module, geometry, modelInfo(),
+                                                       {options.onlyLoops, options.onlyFitting});
     note(found.notes);
     llvm::append_range(problems, found.problems);
     result.exactNodes = std::move(found.exactNodes);

@@ -110,8 +110,12 @@ public:
   bool alongOthers() {
     const std::vector<format::HostTensor> chosen = best.result.inputs;
     for (const size_t fromLast : {0, 1})
-      if (const auto others = along(options, chosen, fromLast); others && compile(*others).compiles)
-        return true;
+      if (auto others = along(options, chosen, fromLast)) {
+        // keepCloser() drops a bound if a plan says what the best way lacks.
+        others->onlyFitting = !isBound(best.problems);
+        if (compile(std::move(*others)).compiles)
+          return true;
+      }
     return false;
   }
 

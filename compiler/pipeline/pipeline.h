@@ -100,7 +100,9 @@ struct CompileOptions {
   /// takes further compilations.
   bool advise = true;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
-  bool measure = true;    ///< run the finished program on the vm for the cycle counts
+  /// A model that certainly does not fit is rejected without finding out what it lacks.
+  bool onlyFitting = false;
+  bool measure = true; ///< run the finished program on the vm for the cycle counts
   /// Run the finished program and compare it with the model; a program that computes something else
   /// is the problem E0498. Before Stage::Program only CompileResult::oracle is made.
   std::optional<check::Options> check;

@@ -65,7 +65,8 @@ struct ConvertSluiceToRows : impl::ConvertSluiceToRowsBase<ConvertSluiceToRows> 
         return fail(function, "the function has no layout; run sluice-infer-data-dimension first");
     const rows::ModelInfo model = modelOf(function);
     function.setName("main");
-    ModelForms found = formsOf(module, std::get<format::Geometry>(geometry), model, loops);
+    ModelForms found =
+        formsOf(module, std::get<format::Geometry>(geometry), model, {.onlyLoops = loops});
     for (const std::string &note : found.notes)
       function.emitRemark(note);
     for (const Problem &problem : found.problems)

@@ -21,12 +21,14 @@
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/report/fit.h"
+#include "compiler/conversion/rows/bound_facts.h"
 #include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/longest_way.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/row_bound.h"
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/rows/short_chains.h"
+#include "compiler/conversion/rows/stage_bound.h"
 #include "compiler/conversion/rows/sum_bound.h"
 #include "compiler/conversion/rows/weight_bound.h"
 #include "compiler/dialect/sluice/operations.h"
@@ -166,10 +168,11 @@ Outcome<rows::Program> verified(MLIRContext &context, const rows::Program &progr
 class Forms {
 public:
   /// `copy` owns the module, unless the caller of formsOf() does.
-  Forms(ModuleOp module, Copy copy, const format::Geometry &geometry, const rows::ModelInfo &model)
-      : module(module), copy(std::move(copy)), geometry(geometry), model(model) {}
+  Forms(ModuleOp module, Copy copy, const format::Geometry &geometry, const rows::ModelInfo &model,
+        const FormOptions &options)
+      : module(module), copy(std::move(copy)), geometry(geometry), model(model), options(options) {}
 
-  ModelForms run(bool onlyLoops) {
+  ModelForms run() {
     for (const auto find : {&Forms::lackingWeights, &Forms::lackingSums})
       if (Problems lacks = (this->*find)(); !lacks.empty())
         return {{}, {}, std::move(lacks), {}};
@@ -180,10 +183,11 @@ public:
     rows::TreesSeen inTrips;
     const Outcome<rows::Program> loops =
         asLoops(main, {.notes = &loopNotes, .differences = &differences, .treesSeen = &inTrips});
+    hasLoops = loops.value.has_value();
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems inRows; // of no interest where loops can do it
     const bool layers = loops && loops->hasWindows();
-    if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
+    if (!options.onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       rows::TreesSeen seen;
       auto graph =
           asRows(main, {.notes = &plainNotes, .differences = &differences, .treesSeen = &seen});
@@ -204,7 +208,7 @@ public:
         }
     }
     const bool plain = !forms.empty();
-    if (loops && (onlyLoops || products >= kLoopProducts || forms.empty())) {
+    if (loops && (options.onlyLoops || products >= kLoopProducts || forms.empty())) {
       add(*loops);
       addTrees(loopsInTrees(main, inTrips));
       for (const Copy &sunk : withLateFactors()) {
@@ -239,11 +243,14 @@ private:
   const Copy copy;
   const format::Geometry &geometry;
   const rows::ModelInfo &model;
+  const FormOptions options;
+  bool hasLoops = false;              ///< the function can be lowered to loops
   static constexpr size_t kNamed = 3; ///< nodes in a problem
   rows::ValueNumbers numbers;         ///< of a quantised network
   Problems problems;
   Problems lacking; ///< of the graph that comes closest to fitting, of those that cannot fit
   std::vector<Form> forms;
+  llvm::DenseMap<Operation *, std::unique_ptr<rows::BoundFacts>> facts; ///< of functions
   std::optional<std::vector<Copy>> late; ///< as far as they were asked for
 
   static std::string nameOf(const NodeRef &node) {
@@ -295,8 +302,16 @@ private:
       numbers = rows::numbersOf(mainOf(module), model.inputNumbers);
   }
 
-  [[nodiscard]] rows::WeightBound weightsOf(func::FuncOp main) const {
-    return rows::weightBound(main, geometry.lanes);
+  rows::WeightBound weightsOf(func::FuncOp main) {
+    return rows::weightBound(factsOf(main), geometry.lanes);
+  }
+
+  /// Functions are not changed any more once a bound was asked for.
+  rows::BoundFacts &factsOf(func::FuncOp main) {
+    std::unique_ptr<rows::BoundFacts> &known = facts[main];
+    if (!known)
+      known = std::make_unique<rows::BoundFacts>(main);
+    return *known;
   }
 
   /// A function, and the model with the tensors that values of the function are.
@@ -317,8 +332,8 @@ private:
   }
 
   /// The problem of a function whose rows have no room whatever core computes them.
-  [[nodiscard]] Problems lackingRows(func::FuncOp main) const {
-    const rows::RowBound bound = rows::rowBound(main, geometry.lanes);
+  Problems lackingRows(func::FuncOp main) {
+    const rows::RowBound bound = rows::rowBound(factsOf(main), geometry.lanes);
     const uint64_t available = geometry.inboxRows + uint64_t{geometry.cores} * geometry.localRows;
     const bool isFar =
         bound.rows >= kFarBeyond * available && bound.beats * geometry.lanes >= kManyElements;
@@ -329,8 +344,17 @@ private:
       return {plan::leastProblem(geometry,
                                  plan::rowsTogether(geometry, bound.rows, std::move(largest)))};
     }
-    return bound.beats >= kAlwaysPlanned && bound.readsAnOutput ? lackingHostRows(main)
-                                                                : Problems();
+    if (Problems lacks = bound.beats >= kAlwaysPlanned && bound.readsAnOutput
+                             ? lackingHostRows(main)
+                             : Problems();
+        !lacks.empty())
+      return lacks;
+    if (!options.onlyFitting || hasLoops || bound.beats < kAlwaysPlanned)
+      return {};
+    const uint64_t rows = std::max(bound.rows, rows::stageBound(factsOf(main), geometry.lanes));
+    return rows > available
+               ? Problems{plan::leastProblem(geometry, plan::rowsTogether(geometry, rows, {}))}
+               : Problems();
   }
 
   /// The problem of a function whose inputs and outputs have no room in an inbox together.
@@ -528,12 +552,12 @@ private:
 } // namespace
 
 ModelForms formsOf(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
-                   bool onlyLoops) {
-  ModelForms found = Forms(module, nullptr, geometry, model).run(onlyLoops);
+                   const FormOptions &options) {
+  ModelForms found = Forms(module, nullptr, geometry, model, options).run();
   const Copy copy = ir::readsHeads(mainOf(module), geometry.lanes) ? copyOf(module) : nullptr;
   if (copy && ir::headsInRows(mainOf(**copy), geometry.lanes) != 0 && mergeMaps(**copy)) {
     // Notes and problems are those of the first forms.
-    ModelForms others = Forms(**copy, copy, geometry, model).run(onlyLoops);
+    ModelForms others = Forms(**copy, copy, geometry, model, options).run();
     for (Form &form : others.forms)
       found.forms.push_back(std::move(form));
     keepCloser(others.lacking, found.lacking);

@@ -29,9 +29,16 @@ struct ModelForms {
   Problems lacking = {};
 };
 
-/// Returns the forms of the function `main` of a module. With `onlyLoops` there is none but loops,
-/// if it has any. The module must live until no more variants are made.
+/// Which forms are made.
+struct FormOptions {
+  bool onlyLoops = false; ///< if there are loops, no other form
+  /// Without loops, rows that certainly lack memory are not made to find out how much they lack.
+  bool onlyFitting = false;
+};
+
+/// Returns the forms of the function `main` of a module. The module must live until no more
+/// variants are made.
 ModelForms formsOf(mlir::ModuleOp module, const format::Geometry &geometry,
-                   const rows::ModelInfo &model, bool onlyLoops);
+                   const rows::ModelInfo &model, const FormOptions &options);
 
 } // namespace sluice::conversion

@@ -123,15 +123,13 @@ Value ElementFollower::followed(Operation *map) {
   return known->second;
 }
 
-/// Whether lowering computes all rows of a product: rows of weights that are all zero would be
-/// constants, which may be the same.
 bool ElementFollower::computesAll(Operation *product) {
   return llvm::all_of(llvm::ArrayRef{0U, 1U}, [&](unsigned side) {
     return ir::dataDim(product->getOperand(side)) || computesAll(product, side);
   });
 }
 
-/// The same for the weights on one side. The steps of a recurrence share them.
+/// Whether it does for the weights on one side. The steps of a recurrence share them.
 bool ElementFollower::computesAll(Operation *product, unsigned side) {
   const llvm::ArrayRef<float> values = constants.of(product->getOperand(side));
   const Loops loops = loopsOf(product);

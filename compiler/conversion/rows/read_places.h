@@ -39,6 +39,10 @@ public:
   /// none if such a factor may be zero or change a sign, or if elements may be the same.
   WaysToRead waysToRead(mlir::Value value, const std::vector<int64_t> &read);
 
+  /// Whether lowering computes all rows of a product: rows of weights that are all zero would be
+  /// constants, which may be the same.
+  bool computesAll(mlir::Operation *product);
+
 private:
   /// What decides whether a product computes a row for each line of its weights.
   struct Weights {
@@ -53,7 +57,6 @@ private:
 
   std::optional<ElementAt> before(const ElementAt &at);
   mlir::Value followed(mlir::Operation *map);
-  bool computesAll(mlir::Operation *product);
   bool computesAll(mlir::Operation *product, unsigned side);
   bool areDistinct(const ReadPlaces &places, std::vector<bool> &areOfStates);
 };

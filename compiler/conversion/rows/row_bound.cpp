@@ -13,11 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "llvm/ADT/SetVector.h"
-
-#include "compiler/conversion/rows/certain_reads.h"
 #include "compiler/conversion/rows/contraction_loops.h"
-#include "compiler/conversion/rows/lower_dynamic.h"
+#include "compiler/conversion/rows/rows_read.h"
 #include "compiler/conversion/rows/viewed_rows.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
@@ -31,12 +28,12 @@ using space::Region;
 
 class Bound {
 public:
-  Bound(func::FuncOp function, uint32_t lanes)
-      : function(function), lanes(lanes), reads(function, constants) {}
+  Bound(BoundFacts &facts, uint32_t lanes)
+      : function(facts.function), lanes(lanes), constants(facts.constants), reads(facts.reads) {}
 
   RowBound run() {
     for (Operation &op : function.getBody().front().without_terminator())
-      if (const auto operand = multiplied(op))
+      if (const auto operand = operandReadAsRows(op))
         read(op, *operand);
     return bound;
   }
@@ -44,40 +41,19 @@ public:
 private:
   func::FuncOp function;
   const int64_t lanes;
-  ConstantValues constants;
-  const CertainReads reads;
+  ConstantValues &constants;
+  const CertainReads &reads;
   RowBound bound;
   /// The rows of functions that are sent as rows of outputs. Of each, the value of the function and
   /// one element.
   std::optional<std::vector<std::pair<Value, int64_t>>> sent;
-
-  /// The operand of a product or of a sum that matrix units read as rows; nothing if it is constant
-  /// or none.
-  static std::optional<unsigned> multiplied(Operation &op) {
-    if (op.getNumResults() != 1 || !ir::dataDim(op.getResult(0)))
-      return std::nullopt;
-    if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op)) {
-      const ir::Monoid monoid = reduce.getMonoid();
-      return monoid == ir::Monoid::Sum || monoid == ir::Monoid::Mean ? std::optional(0U)
-                                                                     : std::nullopt;
-    }
-    if (!isProduct(&op))
-      return std::nullopt;
-    const Loops loops = loopsOf(&op);
-    std::optional<unsigned> operand = ir::dataDim(op.getOperand(0)) ? 0 : 1;
-    if (isDynamic(&op, loops)) {
-      const auto weights = sideOfWeights(&op, loops);
-      operand = weights ? std::optional(1 - *weights) : std::nullopt;
-    }
-    return operand && ir::dataDim(op.getOperand(*operand)) ? operand : std::nullopt;
-  }
 
   void read(Operation &op, unsigned operand) {
     const Value result = op.getResult(0);
     if (const Region *needed = reads.of(result)) {
       if (reads.leastBehind(result) < kLeastWeight)
         return;
-      bound.beats += 2 * rowsOf(result, *needed);
+      bound.beats += 2 * rowsOf(result, *needed, lanes);
     } else if (const Region *lines = reads.linesOf(result)) {
       // Of each line, at least one row is computed.
       bound.beats +=
@@ -85,17 +61,6 @@ private:
     }
     if (const auto region = reads.readBy(op, operand))
       store(op.getOperand(operand), *region);
-  }
-
-  /// The rows of a tensor that hold a box of its elements.
-  [[nodiscard]] uint64_t rowsOf(Value value, const Region &region) const {
-    const auto dim = static_cast<size_t>(*ir::dataDim(value));
-    if (region.empty())
-      return 0;
-    if (region.extents.empty())
-      return 1;
-    const int64_t along = (region.end(dim) - 1) / lanes - region.start[dim] / lanes + 1;
-    return static_cast<uint64_t>(region.size() / region.extents[dim] * along);
   }
 
   /// The operand of a view from which most elements are certainly read, and these.
@@ -123,7 +88,7 @@ private:
         if (scale.least < kLeastWeight)
           return std::nullopt;
         value = *llvm::find_if(map.getInputs(), [](Value input) { return ir::dataDim(input); });
-      } else if (auto view = llvm::dyn_cast_or_null<ir::ViewInterface>(op); view && isRead(op)) {
+      } else if (auto view = llvm::dyn_cast_or_null<ir::ViewInterface>(op); view && readsRows(op)) {
         auto before = mostBefore(view, region);
         if (!before)
           return std::nullopt;
@@ -141,14 +106,14 @@ private:
     auto [map, elements] = *found;
     bound.readsAnOutput = bound.readsAnOutput || isSent(map.getResult(), elements);
     std::vector<std::pair<NodeRef, uint64_t>> nodes;
-    nodes.emplace_back(ir::nodeOf(map.getLoc()), rowsOf(map.getResult(), elements));
+    nodes.emplace_back(ir::nodeOf(map.getLoc()), rowsOf(map.getResult(), elements, lanes));
     for (const Value operand : map.getInputs())
       if (const uint64_t beside = rowsBeside(map, elements, operand); beside != 0)
         nodes.emplace_back(ir::nodeOf(operand.getLoc()), beside);
     uint64_t rows = 0;
     for (const auto &[node, count] : nodes)
       rows += count;
-    if (rows <= bound.rows || becomesWeights(map.getResult()))
+    if (rows <= bound.rows || mayBecomeWeights(map.getResult(), constants))
       return;
     bound.rows = rows;
     bound.nodes = std::move(nodes);
@@ -167,7 +132,7 @@ private:
           reduce.getResult().use_empty())
         continue;
       if (const auto read = reads.readBy(*user, 0))
-        most = std::max(most, rowsOf(operand, space::intersection(elements, *read)));
+        most = std::max(most, rowsOf(operand, space::intersection(elements, *read), lanes));
     }
     return most;
   }
@@ -218,44 +183,14 @@ private:
             sent->emplace_back(row->value, viewed.layoutOf(row->value).flat(row->row, 0));
     }
   }
-
-  /// Whether rows of the operand are read as rows: those of a dynamic relayout become weights.
-  static bool isRead(Operation *view) {
-    auto relayout = llvm::dyn_cast<ir::RelayoutOp>(view);
-    return !relayout || !relayout.getDynamic();
-  }
-
-  /// Whether rows of a value, or of views and affine functions of it, may be written into weight
-  /// blocks instead of being stored.
-  bool becomesWeights(Value value) {
-    llvm::SetVector<Value> same;
-    same.insert(value);
-    for (size_t i = 0; i < same.size(); ++i)
-      for (OpOperand &use : same[i].getUses()) {
-        Operation *user = use.getOwner();
-        if (isProduct(user)) {
-          const Loops loops = loopsOf(user);
-          if (isDynamic(user, loops) && sideOfWeights(user, loops) == use.getOperandNumber())
-            return true;
-        } else if (llvm::isa<ir::ViewInterface>(user)) {
-          if (!isRead(user))
-            return true;
-          same.insert(user->getResult(0));
-        } else if (auto map = llvm::dyn_cast<ir::MapOp>(user);
-                   map && scaleOf(map, constants).mayBeAffine) {
-          same.insert(map.getResult());
-        }
-      }
-    return false;
-  }
 };
 
 } // namespace
 
-RowBound rowBound(func::FuncOp function, uint32_t lanes) {
+RowBound rowBound(BoundFacts &facts, uint32_t lanes) {
   // Forms of a model with a state compute rows in other orders.
-  const bool keepsState = !function.getOps<ir::StateOp>().empty();
-  return keepsState ? RowBound() : Bound(function, lanes).run();
+  const bool keepsState = !facts.function.getOps<ir::StateOp>().empty();
+  return keepsState ? RowBound() : Bound(facts, lanes).run();
 }
 
 } // namespace sluice::rows

@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
+#include "compiler/conversion/rows/bound_facts.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::rows {
@@ -20,6 +19,12 @@ struct RowBound {
 
 /// Returns a bound for a function after layout. Each graph that lowerToRows makes of it stores as
 /// many rows at once or more, and takes as many beats or more.
-RowBound rowBound(mlir::func::FuncOp function, uint32_t lanes);
+RowBound rowBound(BoundFacts &facts, uint32_t lanes);
+
+/// Likewise, if no other bound reads the facts.
+inline RowBound rowBound(mlir::func::FuncOp function, uint32_t lanes) {
+  BoundFacts facts(function);
+  return rowBound(facts, lanes);
+}
 
 } // namespace sluice::rows

@@ -17,7 +17,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
-#include "compiler/conversion/rows/certain_reads.h"
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/read_places.h"
@@ -34,6 +33,10 @@ using Lines = llvm::DenseSet<uint64_t>; ///< hashes of patterns
 
 /// Weights that the bound looks at, so that it takes a fraction of a second.
 constexpr int64_t kMostWeights = int64_t{1} << 26;
+
+/// Products with the same weights that the bound looks at. The steps of a recurrence are hundreds,
+/// and those in the middle read their operands alike.
+constexpr unsigned kMostAlike = 16;
 
 /// Mixes a number into a hash.
 void mix(uint64_t &hash, uint64_t number) {
@@ -97,9 +100,9 @@ struct Position {
 
 class Bound {
 public:
-  Bound(func::FuncOp function, uint32_t lanes)
-      : function(function), lanes(lanes), keepsState(!function.getOps<ir::StateOp>().empty()),
-        reads(function, constants) {}
+  Bound(BoundFacts &facts, uint32_t lanes)
+      : function(facts.function), lanes(lanes), keepsState(!function.getOps<ir::StateOp>().empty()),
+        constants(facts.constants), reads(facts.reads) {}
 
   WeightBound run() {
     for (Operation &op : function.getBody().front().without_terminator())
@@ -120,9 +123,9 @@ private:
   func::FuncOp function;
   const uint32_t lanes;
   const bool keepsState;
-  ConstantValues constants;
+  ConstantValues &constants;
   ElementFollower follower{constants};
-  const CertainReads reads;
+  const CertainReads &reads;
   int64_t left = kMostWeights; ///< weights that may be looked at
 
   /// Lines of the products so far, by one kind of pattern.
@@ -159,6 +162,7 @@ private:
     bool areScaledAlike = false;
     bool operator==(const Known &) const = default;
   };
+  llvm::DenseMap<const float *, unsigned> products;         ///< by weights, how many there were
   llvm::DenseMap<const float *, std::vector<Known>> looked; ///< that was looked at, by weights
 
   /// Nothing if the operation is no product with constant weights, or if its weights may be
@@ -210,6 +214,8 @@ private:
   }
 
   void addLines(const Position &position, const NodeRef &node) {
+    if (++products[position.weights.data()] > kMostAlike)
+      return;
     std::vector<Lines> signs, ratios; // by grouping
     std::vector<Group> last;
     const WaysToRead ways = follower.waysToRead(position.operand, position.read);
@@ -289,8 +295,6 @@ private:
 
 } // namespace
 
-WeightBound weightBound(func::FuncOp function, uint32_t lanes) {
-  return Bound(function, lanes).run();
-}
+WeightBound weightBound(BoundFacts &facts, uint32_t lanes) { return Bound(facts, lanes).run(); }
 
 } // namespace sluice::rows

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
+#include "compiler/conversion/rows/bound_facts.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::rows {
@@ -23,6 +22,12 @@ struct WeightBound {
 
 /// Returns a bound for a function after layout. Each lowering of it stores as many blocks or more,
 /// however it groups the rows, scales the weights or shares equal blocks.
-WeightBound weightBound(mlir::func::FuncOp function, uint32_t lanes);
+WeightBound weightBound(BoundFacts &facts, uint32_t lanes);
+
+/// Likewise, if no other bound reads the facts.
+inline WeightBound weightBound(mlir::func::FuncOp function, uint32_t lanes) {
+  BoundFacts facts(function);
+  return weightBound(facts, lanes);
+}
 
 } // namespace sluice::rows
