@@ -103,6 +103,7 @@ LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOpti
                            DataDimensions &result) {
   const ConstantValues constants(function);
   Block &block = function.getFunctionBody().front();
+  steps.reserve(block.getNumArguments() + block.getOperations().size());
 
   const PinsByValue pins = resolvePins(function, options, constants, result);
 
@@ -165,7 +166,9 @@ void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &optio
            op->getLoc());
     return;
   }
-  Step step{.op = op, .value = op->getResult(0)};
+  Step &step = steps.emplace_back();
+  step.op = op;
+  step.value = op->getResult(0);
   step.query =
       ir::layoutQuery(op, [&](Value value) { return constants.contains(value); }, options.lanes);
   step.query.cores = options.cores;
@@ -178,7 +181,6 @@ void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &optio
       scope.push_back(variables.at(operand));
   scope.push_back(variables.at(op->getResult(0)));
   system.addRelation(scope, choices(step.relation));
-  steps.push_back(std::move(step));
 }
 
 std::vector<Choice> LayoutSystem::choices(const ir::LayoutRelation &relation) {

@@ -23,26 +23,33 @@ constexpr size_t kLargestBody = 64;
 
 size_t bodySize(MapOp map) { return map.getBody().front().getOperations().size(); }
 
-/// What a view selects the elements of, without anything of its own; null if the operation is none.
-Operation *selectedFrom(Operation *op) {
-  auto view = llvm::dyn_cast_if_present<ViewInterface>(op);
-  if (!view || view->getNumOperands() != 1 ||
-      llvm::cast<IndexSpaceInterface>(op).indexSpace().operands.front().outside)
-    return nullptr;
-  return op->getOperand(0).getDefiningOp();
+/// What a view selects the elements of; null if the operation is none, or reads several tensors.
+Operation *viewed(Operation *op) {
+  return llvm::isa_and_present<ViewInterface>(op) && op->getNumOperands() == 1
+             ? op->getOperand(0).getDefiningOp()
+             : nullptr;
+}
+
+/// Whether a view with one operand has elements of its own.
+bool hasOwnElements(Operation *view) {
+  return llvm::cast<IndexSpaceInterface>(view).indexSpace().operands.front().outside.has_value();
 }
 
 /// The value of an operand that is the same constant everywhere: a splat, or a view of one.
 std::optional<float> splat(Value value) {
   Operation *op = value.getDefiningOp();
-  while (Operation *source = selectedFrom(op))
+  while (Operation *source = viewed(op))
     op = source;
   auto constant = llvm::dyn_cast_or_null<ConstantOp>(op);
   if (!constant || !constant.getType().getElementType().isF32())
     return std::nullopt;
-  if (auto elements = llvm::dyn_cast<DenseElementsAttr>(constant.getValue()))
-    return elements.isSplat() ? std::optional(elements.getSplatValue<float>()) : std::nullopt;
-  return std::nullopt;
+  auto elements = llvm::dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!elements || !elements.isSplat())
+    return std::nullopt;
+  for (Operation *view = value.getDefiningOp(); view != op; view = viewed(view))
+    if (hasOwnElements(view))
+      return std::nullopt;
+  return elements.getSplatValue<float>();
 }
 
 /// What a map becomes: its operands after fusion, and where each body argument
