@@ -414,11 +414,11 @@ bool Expr::roundsBetween(NodeId node, NodeId cut) const {
   });
 }
 
-std::string Expr::key(NodeId node, NodeId cut) const {
+std::string Expr::key(NodeId node, std::optional<NodeId> cut) const {
   std::string text;
   std::vector<size_t> names(node + 1);
   for (const NodeId i : reachable(node)) {
-    if (i < cut && !isConstant(i))
+    if (cut && i < *cut && !isConstant(i))
       continue;
     names[i] = text.size();
     const ScalarNode &step = nodes[i];
@@ -429,6 +429,10 @@ std::string Expr::key(NodeId node, NodeId cut) const {
     text += std::to_string(static_cast<int>(step.op));
     if (step.op == ScalarOp::Call)
       text += '(' + std::to_string(static_cast<int>(step.function));
+    if (step.op == ScalarOp::Input)
+      text += '$' + std::to_string(step.input);
+    if (step.isBoolean)
+      text += '?';
     if (step.op == ScalarOp::Constant)
       text += '#' + std::to_string(std::bit_cast<uint64_t>(step.value));
     for (unsigned j = 0; j < step.count; ++j)

@@ -74,8 +74,9 @@ public:
   [[nodiscard]] std::vector<NodeId> cuts(NodeId node) const;
   /// Whether a node between `node` and `cut`, or `node`, rounds to bf16 or fp32.
   [[nodiscard]] bool roundsBetween(NodeId node, NodeId cut) const;
-  /// Text that is equal for equal functions of `cut` built the same way.
-  [[nodiscard]] std::string key(NodeId node, NodeId cut) const;
+  /// Text that is equal for equal functions built the same way: of `cut`, or of the inputs without
+  /// it.
+  [[nodiscard]] std::string key(NodeId node, std::optional<NodeId> cut = std::nullopt) const;
   /// Nodes below `node` and itself, ascending.
   [[nodiscard]] std::vector<NodeId> reachable(NodeId node) const;
 

@@ -435,26 +435,10 @@ std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &
 
 /// Text that is equal for equal arguments of selectMap().
 std::string keyOf(const Expr &expr, const std::vector<MapOperand> &operands) {
-  std::string key;
-  const auto add = [&](auto value) {
-    key.append(reinterpret_cast<const char *>(&value), sizeof value);
-  };
-  add(expr.size());
-  for (NodeId node = 0; node < expr.size(); ++node) {
-    const ScalarNode &what = expr[node];
-    add(what.op);
-    add(what.count);
-    for (const NodeId argument : what.args)
-      add(argument);
-    add(what.value);
-    add(what.input);
-    add(what.function);
-    add(what.isBoolean);
-  }
-  add(expr.result);
+  std::string key = expr.key(expr.result);
   for (const MapOperand &operand : operands)
     for (const bool flag : {operand.broadcast, operand.fusable, operand.wide})
-      add(flag);
+      key += flag ? '1' : '0';
   return key;
 }
 
