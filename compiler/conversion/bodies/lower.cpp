@@ -270,18 +270,17 @@ private:
     const bool changed = llvm::any_of(op->getOperands(), [](Value operand) {
       return llvm::isa<BlockArgument>(operand) && !isConstant(operand);
     });
+    if (!changed || op->getNumOperands() < 2)
+      return true;
     ir::LayoutQuery query = ir::layoutQuery(op, isConstant, 1);
     query.allowDynamicWeights = true;
     ir::LayoutRelation relation;
     llvm::cast<ir::LayoutInterface>(op).layouts(query, relation);
-    return !changed || op->getNumOperands() < 2 ||
-           llvm::any_of(
-               relation,
-               [&](const ir::LayoutTuple &tuple) {
-                 return llvm::equal(llvm::ArrayRef(tuple.dims).drop_back(),
-                                    llvm::map_range(op->getOperands(), dimOf)) &&
-                        tuple.result() == dimOf(op->getResult(0));
-               });
+    return llvm::any_of(relation, [&](const ir::LayoutTuple &tuple) {
+      return llvm::equal(llvm::ArrayRef(tuple.dims).drop_back(),
+                         llvm::map_range(op->getOperands(), dimOf)) &&
+             tuple.result() == dimOf(op->getResult(0));
+    });
   }
 
   /// The result of parts that earlier bodies have folded.

@@ -314,8 +314,12 @@ void GraphBuilder::setUniform(RowId row, uint32_t used, const LaneValues &elemen
 }
 
 uint32_t GraphBuilder::table(const std::shared_ptr<const format::TableImage> &image) {
+  const auto [known, isNew] = imageNumbers.try_emplace(image, 0);
+  if (!isNew)
+    return known->second;
   const auto [it, inserted] = tableNumbers.try_emplace({image->header, image->entries},
                                                        static_cast<uint32_t>(graph.tables.size()));
+  known->second = it->second;
   if (inserted) {
     graph.tables.push_back(*image);
     graph.tables.back().table = it->second;

@@ -152,6 +152,7 @@ private:
   std::unordered_map<WeightBlock, uint32_t, HashOfBlock> blockNumbers; ///< of those not dynamic
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
   std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;
+  std::map<std::shared_ptr<const format::TableImage>, uint32_t> imageNumbers; ///< the same by image
   std::vector<uint32_t> nodes;
   uint32_t group = 0;
 };

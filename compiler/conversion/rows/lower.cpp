@@ -222,11 +222,7 @@ bool takesLanes(func::FuncOp function) {
       view = view->getOperand(0).getDefiningOp();
     return llvm::isa_and_nonnull<ir::ReshapeOp, ir::RelayoutOp>(view);
   };
-  return function
-      .walk([&](ir::SliceOp slice) {
-        return takes(slice) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return llvm::any_of(function.getOps<ir::SliceOp>(), takes);
 }
 
 TensorLanes hostLanes(bool anything) {

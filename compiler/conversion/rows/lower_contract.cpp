@@ -1,6 +1,7 @@
 // Contractions with one constant side: weight blocks on the matrix unit.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -205,7 +206,8 @@ bool hasMaximumAlongLanes(Value value, unsigned maps = 4) {
 }
 
 RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &after) {
-  const RowTensor x = lowering.affineRows(op->getOperand(xFirst ? 0 : 1));
+  std::deque<RowTensor> scaled;
+  const RowTensor &x = lowering.affineRows(op->getOperand(xFirst ? 0 : 1), scaled);
   const reference::Tensor w = lowering.constant(op->getOperand(xFirst ? 1 : 0));
   const RowLayout layout = lowering.layoutOf(op->getResult(0));
   const int64_t lanes = lowering.graph.lanes();

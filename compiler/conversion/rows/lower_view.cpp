@@ -1,5 +1,7 @@
 // Rows of views: each element of the result is an element of an operand, as the pieces of the view
 // say.
+#include <deque>
+
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
@@ -14,12 +16,14 @@ namespace {
 template <typename View> struct ViewModel : RowsInterface::ExternalModel<ViewModel<View>, View> {
   void lowerToRows(Operation *op, Lowering &lowering) const {
     const bool affine = lowering.usersTakeAffine(op->getResult(0));
-    std::vector<RowTensor> operands;
+    std::deque<RowTensor> made; // operands that are not kept
+    std::vector<const RowTensor *> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(ir::isConstant(operand) ? lowering.constantRows(lowering.layoutOf(operand),
-                                                                         lowering.constant(operand))
-                         : affine                ? lowering.affineRows(operand)
-                                                 : lowering.rows(operand));
+      if (ir::isConstant(operand))
+        operands.push_back(&made.emplace_back(
+            lowering.constantRows(lowering.layoutOf(operand), lowering.constant(operand))));
+      else
+        operands.push_back(affine ? &lowering.affineRows(operand, made) : &lowering.rows(operand));
     const space::Pieces view = llvm::cast<ir::ViewInterface>(op).pieces();
     const std::vector<space::Source> sources = space::sourcesOf(view);
     const Element outside{kNoRow, 0, 1, static_cast<float>(withinBf16(view.outside.value_or(0)))};
@@ -29,7 +33,7 @@ template <typename View> struct ViewModel : RowsInterface::ExternalModel<ViewMod
       std::vector<Element> elements;
       for (int64_t lane = 0; lane < result.layout.used(row); ++lane) {
         const auto &[operand, element] = sources[result.layout.flat(row, lane)];
-        elements.push_back(operand ? operands[*operand].element(element) : outside);
+        elements.push_back(operand ? operands[*operand]->element(element) : outside);
       }
       result.rows.push_back(makeRef(lowering.graph, std::move(elements)));
     }

@@ -146,11 +146,11 @@ void Lowering::define(Value value, RowTensor rows) {
   state(value).rows = std::move(rows);
 }
 
-RowTensor Lowering::affineRows(Value value) {
+const RowTensor &Lowering::affineRows(Value value, std::deque<RowTensor> &made) {
   if (Lazy *pending = lazy(value))
     if (LazyMap *map = pending->asMap(); map && usersTakeAffine(value))
       if (auto affine = map->affineRows(*this))
-        return std::move(*affine);
+        return made.emplace_back(std::move(*affine));
   return rows(value);
 }
 

@@ -3,6 +3,7 @@
 // be fused into them.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -108,9 +109,9 @@ public:
 
   /// Rows of a value; its elements are plain or constant.
   const RowTensor &rows(mlir::Value value);
-  /// The same where elements may be scaled and shifted: before a matrix
-  /// product, if all users of the value are such.
-  RowTensor affineRows(mlir::Value value);
+  /// The same where elements may be scaled and shifted: before a matrix product, if all users of
+  /// the value are such. Rows that the value does not have itself are added to `made`.
+  const RowTensor &affineRows(mlir::Value value, std::deque<RowTensor> &made);
   /// Adds the value whose rows affineRows reads.
   void addAffineReads(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &reads);
   /// Every row held by a row of the graph, lane by lane. Lane broadcasts stay

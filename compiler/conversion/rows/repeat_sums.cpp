@@ -15,14 +15,19 @@ namespace {
 /// its own sum: the matrix unit then issues twice the beats and the vector unit one pass fewer.
 constexpr size_t kMostRepeated = 2;
 
-/// Returns how many other operations read the tensor that `value` is a view of.
+/// Returns how many other operations read the tensor that `value` is a view of. It ends with the
+/// tensor at which they are too many.
 size_t otherReadersOf(Value value) {
   size_t others = 0;
   for (Operation *view = value.getDefiningOp();
-       llvm::isa_and_nonnull<ir::ViewInterface>(view) && view->getNumOperands() == 1;
+       llvm::isa_and_nonnull<ir::ViewInterface>(view) && view->getNumOperands() == 1 &&
+       others <= kMostRepeated;
        view = value.getDefiningOp()) {
     value = view->getOperand(0);
-    others += llvm::range_size(value.getUsers()) - 1;
+    // The steps of a recurrence are hundreds of views of one tensor.
+    const auto uses = llvm::make_range(value.use_begin(), value.use_end());
+    for (auto use = std::next(uses.begin()); use != uses.end() && others <= kMostRepeated; ++use)
+      ++others;
   }
   return others;
 }
