@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -23,10 +24,10 @@ public:
         return refuse("IS-EMPTY", "loop {0} has extent {1}; it must be at least 1", index,
                       loop.extent);
     for (auto [index, operand] : llvm::enumerate(space.operands))
-      if (!projection(operand, llvm::formatv("operand {0}", index)))
+      if (!projection(operand, {"operand", index}))
         return false;
     for (auto [index, result] : llvm::enumerate(space.results)) {
-      const std::string name = llvm::formatv("result {0}", index);
+      const Name name{"result", index};
       if (!projection(result, name) || !covers(result, name))
         return false;
     }
@@ -37,6 +38,15 @@ private:
   const IndexSpace &space;
   std::string &why;
 
+  /// Of an operand or a result, as text only if a rule is broken.
+  struct Name {
+    const char *kind;
+    size_t index;
+    friend llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Name &name) {
+      return os << name.kind << ' ' << name.index;
+    }
+  };
+
   template <typename... Args>
   bool refuse(llvm::StringRef rule, const char *format, const Args &...args) {
     why = (llvm::formatv(format, args...).str() + " (" + rule + ")").str();
@@ -44,7 +54,7 @@ private:
   }
 
   /// What holds for operands and results.
-  bool projection(const Projection &one, const std::string &name) {
+  bool projection(const Projection &one, const Name &name) {
     if (one.loops() != space.loops.size())
       return refuse("IS-AFFINE", "the map of {0} has {1} loops; the index space has {2}", name,
                     one.loops(), space.loops.size());
@@ -61,14 +71,15 @@ private:
         return refuse("IS-EMPTY",
                       "the region of {0} has extent {1} along axis {2}; it must be at least 1",
                       name, one.region[axis], axis);
-    return inside(one, name) && coherent(one, name);
+    const ProjectionSteps steps = stepsOf(one);
+    return inside(one, steps, name) && coherent(steps, name);
   }
 
-  bool inside(const Projection &one, const std::string &name) {
+  bool inside(const Projection &one, const ProjectionSteps &steps, const Name &name) {
     for (unsigned axis = 0; axis < one.rank(); ++axis) {
-      __int128 low = one.offset(axis), high = low + one.region[axis] - 1;
+      __int128 low = steps.first[axis], high = low + one.region[axis] - 1;
       for (auto [loop, of] : llvm::enumerate(space.loops)) {
-        const __int128 reach = static_cast<__int128>(one.step(axis, loop)) * (of.extent - 1);
+        const __int128 reach = static_cast<__int128>(steps.loops[loop][axis]) * (of.extent - 1);
         (reach < 0 ? low : high) += reach;
       }
       if (low < -kFarthest || high > kFarthest)
@@ -82,27 +93,28 @@ private:
     return true;
   }
 
-  bool coherent(const Projection &one, const std::string &name) {
+  bool coherent(const ProjectionSteps &steps, const Name &name) {
     for (auto [loop, of] : llvm::enumerate(space.loops)) {
-      const Extents steps = delta(one, loop);
-      if (of.extent > 1 && llvm::count_if(steps, [](int64_t step) { return step != 0; }) > 1)
+      const auto axes = llvm::count_if(steps.loops[loop], [](int64_t step) { return step != 0; });
+      if (of.extent > 1 && axes > 1)
         return refuse(
             "IS-COHERENT",
             "a step of loop {0} moves the region of {1} along {2} axes, allowed: at most 1", loop,
-            name, llvm::count_if(steps, [](int64_t step) { return step != 0; }));
+            name, axes);
     }
     return true;
   }
 
   /// Arithmetic progressions and a run tile 0..n-1 exactly once if and only if,
   /// in the order of their steps, each step is what all before it cover.
-  bool covers(const Projection &result, const std::string &name) {
+  bool covers(const Projection &result, const Name &name) {
     if (result.outside)
       return refuse("IS-COVER", "{0} is written and must not have a value outside", name);
+    const ProjectionSteps steps = stepsOf(result);
     for (auto [loop, of] : llvm::enumerate(space.loops)) {
       if (of.extent == 1)
         continue;
-      const bool moves = result.moves(loop);
+      const bool moves = llvm::any_of(steps.loops[loop], [](int64_t step) { return step != 0; });
       if (of.kind == LoopKind::Reduced && moves)
         return refuse("IS-REDUCED", "loop {0} is reduced and must not move {1}", loop, name);
       if (of.kind != LoopKind::Reduced && !moves)
@@ -111,9 +123,9 @@ private:
     }
     for (unsigned axis = 0; axis < result.rank(); ++axis) {
       llvm::SmallVector<std::pair<int64_t, int64_t>> progressions; // step, extent
-      int64_t first = result.offset(axis);
+      int64_t first = steps.first[axis];
       for (auto [loop, of] : llvm::enumerate(space.loops))
-        if (const int64_t step = result.step(axis, loop); step != 0 && of.extent > 1) {
+        if (const int64_t step = steps.loops[loop][axis]; step != 0 && of.extent > 1) {
           progressions.emplace_back(std::abs(step), of.extent);
           first += step < 0 ? step * (of.extent - 1) : 0;
         }

@@ -168,7 +168,8 @@ AffineMap mapOf(const Piece &piece, bool ofResult, MLIRContext *context) {
     indices.push_back(getAffineConstantExpr(first, context));
   for (auto [number, loop] : llvm::enumerate(piece.loops))
     for (auto [index, step] : llvm::zip_equal(indices, ofResult ? loop.to : loop.from))
-      index = index + getAffineDimExpr(number, context) * step;
+      if (step != 0)
+        index = index + getAffineDimExpr(number, context) * step;
   return AffineMap::get(piece.loops.size(), 0, indices, context);
 }
 

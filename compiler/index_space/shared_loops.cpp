@@ -112,10 +112,12 @@ private:
         continue;
       const AffineExpr dim = getAffineDimExpr(count++, context);
       for (auto [place, step] : llvm::zip_equal(places, steps(loop, ofResult)))
-        place = place + dim * step;
+        if (step != 0)
+          place = place + dim * step;
     }
     for (auto [place, first] : llvm::zip_equal(places, region.start))
-      place = place + first;
+      if (first != 0)
+        place = place + first;
     return {AffineMap::get(count, 0, places, context), region.extents, Extents(tensor), outside};
   }
 };

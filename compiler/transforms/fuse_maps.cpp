@@ -169,7 +169,9 @@ struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
   LogicalResult canonicalize() {
     RewritePatternSet patterns(&getContext());
     MapOp::getCanonicalizationPatterns(patterns, &getContext());
-    const llvm::SmallVector<Operation *> maps(getOperation().getOps<MapOp>());
+    llvm::SmallVector<Operation *> maps;
+    for (MapOp map : getOperation().getOps<MapOp>())
+      maps.push_back(map);
     KeepModelTensors names;
     GreedyRewriteConfig config;
     config.listener = &names;

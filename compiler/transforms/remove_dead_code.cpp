@@ -1,7 +1,6 @@
 #include "compiler/transforms/passes.h"
 
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -14,8 +13,22 @@ namespace {
 
 struct RemoveDeadCode : impl::RemoveDeadCodeBase<RemoveDeadCode> {
   void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+    for (mlir::Region &region : getOperation()->getRegions())
+      removeFrom(region);
+  }
+
+  /// Every operation comes before those that read it, so one pass from the last to the first finds
+  /// all that nothing reads.
+  static void removeFrom(mlir::Region &region) {
+    for (Block &block : region)
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+        if (isOpTriviallyDead(&op)) {
+          op.erase();
+          continue;
+        }
+        for (mlir::Region &inner : op.getRegions())
+          removeFrom(inner);
+      }
   }
 };
 

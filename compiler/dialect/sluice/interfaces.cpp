@@ -55,6 +55,8 @@ space::IndexSpace spaceOfView(Operation *view) {
 
 llvm::SmallVector<Value> readValues(Operation *op) {
   llvm::SmallVector<Value> values(op->getOperands());
+  if (op->getNumRegions() == 0 || op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    return values;
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
   values.append(captured.begin(), captured.end());

@@ -57,7 +57,9 @@ struct ReadOperands : OpRewritePattern<MapOp> {
   LogicalResult matchAndRewrite(MapOp map, PatternRewriter &rewriter) const override {
     Block &body = map.getBody().front();
     bool changed = replaceKnownSelects(body, rewriter);
-    changed |= succeeded(runRegionDCE(rewriter, map->getRegions()));
+    const auto isUnread = [](Operation &op) { return op.use_empty(); };
+    if (llvm::any_of(body.without_terminator(), isUnread))
+      changed |= succeeded(runRegionDCE(rewriter, map->getRegions()));
     changed |= dropUnread(map, rewriter);
     return success(changed);
   }
