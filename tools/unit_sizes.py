@@ -1,18 +1,27 @@
 #!/usr/bin/env python3
-"""Measures the size of every hardware unit in UltraScale+ cells with yosys.
+"""Measures hardware units, and whole machines, in UltraScale+ cells with yosys.
 
 usage: unit_sizes.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--page docs/hardware.md [--write]] [unit...]
+       unit_sizes.py --machine TARGET... [--write]
+       unit_sizes.py --machines [--write]
+       unit_sizes.py --errors
 
 Reads the units from tools/unit_sizes.json and synthesises each one, without the modules
 that it lists as "outside", to UltraScale+ cells (synth_xilinx -family xcup) with carry
-chains, DSP blocks and memories. A unit with "lanes" is mapped with one lane and with
-two; the first size includes the logic that lanes share. The size of a core, and of the
-whole machine, is the sum of its units.
+chains and DSP blocks. A unit grows with one field of a target and is measured at some
+values of this field. The block RAMs and UltraRAMs of a unit do not count: the model of
+the area (runtime/format/area.cpp) derives them from the depths and widths of the memories.
 
---page    compares the results with the tables of a page; sizes may differ by 5 %.
---write   writes the tables into the page, and the sizes into hw/area/unit_sizes.json.
---cache   is the folder for earlier results, by a hash of sources and commands
-          (default: $XDG_CACHE_HOME/sluice-sizes).
+--page      compares the results with the table of a page; sizes may differ by 5 %.
+--write     writes the results: those of units into the page and into
+            hw/area/unit_sizes.json, those of machines into hw/area/whole_machines.json.
+--machine   synthesises whole machines: presets or .json files. One of a single core is flat.
+            With several cores, each kind of unit is synthesised once, flat in itself. A test
+            compares the model with the figures.
+--machines  synthesises all machines of hw/area/whole_machines.json again.
+--errors    compares the area model of sluice, on the PATH, with the stored machines.
+--cache     is the folder for earlier results, by a hash of sources and commands
+            (default: $XDG_CACHE_HOME/sluice-sizes).
 """
 import argparse
 import concurrent.futures
@@ -23,29 +32,37 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import rtl_modules
 
 ROOT = rtl_modules.ROOT
+AREA = os.path.join(ROOT, "hw", "area")
 # LUTs in the cells for small memories and shift registers.
 LUT_MEMORIES = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "SRL16E": 1, "SRLC32E": 1}
+SYNTHESIS = "synth_xilinx -family xcup -abc9 -flatten -noiopad -noclkbuf -uram"
+# In machines of several cores these units stay modules, each of which is synthesised once. All else is flat.
+KEPT = ["core", "matrix_unit", "matrix_array", "fdot_pe", "accumulator", "normalise", "vector_unit", "vec_alu_lane", "vec_table",
+        "vec_reduce", "vec_out", "sequencer", "network", "host_port"]
+# yosys 0.23 weighs all combinations of ways to read a memory, whose number grows as a power of its read ports.
+MOST_READ_PORTS = 8
+# The parameters of sluice_top, and the fields and stages of a target that they follow.
+MACHINE = {"Cores": "cores", "Lanes": "lanes", "PeTerms": "pe_terms", "WeightBlocks": "weight_blocks", "InboxRows": "inbox_rows",
+           "LocalRows": "local_rows", "Accumulators": "accumulators", "PreloadRows": "preload_rows", "Instructions": "instructions",
+           "HostInstructions": "host_instructions", "Tables": "tables"}
+STAGES = {"MmFanout": "mm_fanout", "MmNormalise": "mm_normalise", "VecAlu": "vec_alu", "VecTable": "vec_table", "VecOut": "vec_out",
+          "NetHop": "net_hop"}
 
 
 @dataclass
 class Size:
-    """The size of a unit in UltraScale+ cells."""
-    luts: float = 0
-    lutram: float = 0  # LUTs used as memory
-    flops: float = 0
-    carries: float = 0  # carry chains of four bits
-    dsps: float = 0
-    brams: float = 0  # of 36 Kbit
-    urams: float = 0  # of 288 Kbit
-
-    def add(self, other, times):
-        for one in fields(self):
-            setattr(self, one.name, getattr(self, one.name) + times * getattr(other, one.name))
+    """A size in UltraScale+ cells."""
+    luts: int = 0  # without those used as memory
+    lut_rams: int = 0  # LUTs used as memory
+    flip_flops: int = 0
+    dsp_blocks: int = 0
+    block_rams: float = 0  # of 36 Kbit
+    ultra_rams: int = 0  # of 288 Kbit
 
     @staticmethod
     def of_cells(cells):
@@ -53,27 +70,50 @@ class Size:
         def count(pattern):
             return sum(number for cell, number in cells.items() if re.fullmatch(pattern, cell))
         return Size(luts=count("LUT[1-6]"),
-                    lutram=sum(luts * cells.get(cell, 0) for cell, luts in LUT_MEMORIES.items()),
-                    flops=count("FD[RSCP]E(_1)?"), carries=count("CARRY4"), dsps=count("DSP48E2"),
-                    brams=count("RAMB36E2") + count("RAMB18E2") / 2, urams=count("URAM288.*"))
+                    lut_rams=sum(luts * cells.get(cell, 0) for cell, luts in LUT_MEMORIES.items()),
+                    flip_flops=count("FD[RSCP]E(_1)?"), dsp_blocks=count("DSP48E2"),
+                    block_rams=count("RAMB36E2") + count("RAMB18E2") / 2, ultra_rams=count("URAM288.*"))
+
+    def logic(self):
+        """Returns the size without block RAMs and UltraRAMs."""
+        return {name: getattr(self, name) for name in ("luts", "lut_rams", "flip_flops", "dsp_blocks")}
 
 
-def elaboration(unit, isa_pkg, lanes=None):
-    """Returns the yosys commands that read a unit."""
-    files = " ".join(rtl_modules.sources(unit["module"], isa_pkg))
-    params = dict(unit.get("params", {}))
-    if lanes:
-        params["Lanes"] = lanes
+def elaboration(module, params, isa_pkg):
+    """Returns the yosys commands that read a module."""
+    files = " ".join(rtl_modules.sources(module, isa_pkg))
     settings = "".join(f" -set {name} {value}" for name, value in params.items())
-    return [f"read_verilog -sv -I{rtl_modules.RTL} {files}", f"chparam{settings} {unit['module']}",
-            f"hierarchy -check -top {unit['module']}"] + [f"blackbox *{name}*" for name in unit.get("outside", [])]
+    return [f"read_verilog -sv -I{rtl_modules.RTL} {files}", f"chparam{settings} {module}", f"hierarchy -check -top {module}"]
 
 
-def size_commands(unit, isa_pkg, lanes):
-    return elaboration(unit, isa_pkg, lanes) + [
-        "synth_xilinx -family xcup -abc9 -flatten -noiopad -noclkbuf -uram",
-        "tee -o {out} stat -json",
-    ]
+def unit_commands(unit, value, isa_pkg):
+    params = {**unit["sizes"][value], **unit.get("params", {})}
+    return (elaboration(unit["module"], params, isa_pkg) + [f"blackbox *{name}*" for name in unit.get("outside", [])] +
+            [SYNTHESIS, "tee -o {out} stat -json"])
+
+
+def machine_commands(target, isa_pkg):
+    """Returns the commands that synthesise a machine, without the readback of tensor rows."""
+    params = {name: target[field] for name, field in MACHINE.items()}
+    params.update({name: target["stages"][stage] for name, stage in STAGES.items() if stage in target.get("stages", {})})
+    keep = ["setattr -mod -set keep_hierarchy 1 " + " ".join(rf"*\\{name}*" for name in KEPT)] if target["cores"] > 1 else []
+    outside = ["blackbox *table_ram*"] if target["lanes"] > MOST_READ_PORTS else []
+    return elaboration("sluice_top", {**params, "Readback": 0}, isa_pkg) + outside + keep + [SYNTHESIS, "tee -o {out} stat -json"]
+
+
+def table_commands(target, isa_pkg):
+    """Returns the commands that synthesise the function tables of one lane."""
+    address = (target["tables"] - 1).bit_length() + 12  # of 4,096 entries in each table
+    return elaboration("table_ram", {"Lanes": 1, "AddrBits": address}, isa_pkg) + [SYNTHESIS, "tee -o {out} stat -json"]
+
+
+def measure_machine(yosys, target, isa_pkg):
+    """Returns the size of a machine. If the tables have too many read ports, those of one lane are synthesised apart."""
+    size = vars(yosys.measure(machine_commands(target, isa_pkg)))
+    if target["lanes"] > MOST_READ_PORTS:
+        for name, count in vars(yosys.measure(table_commands(target, isa_pkg))).items():
+            size[name] += target["cores"] * target["lanes"] * count
+    return size
 
 
 class Yosys:
@@ -119,80 +159,47 @@ class Yosys:
         os.replace(file.name, kept)
         return text
 
-
-def measure_size(yosys, unit, isa_pkg, lanes):
-    report = json.loads(yosys.run(size_commands(unit, isa_pkg, lanes)))
-    return Size.of_cells(report["design"]["num_cells_by_type"])
-
-
-def measure(yosys, unit, isa_pkg):
-    """Returns the size of a unit, or the sizes of the first and of each further lane."""
-    if not unit.get("lanes"):
-        return [measure_size(yosys, unit, isa_pkg, None)]
-    first, both = (measure_size(yosys, unit, isa_pkg, lanes) for lanes in (1, 2))
-    both.add(first, -1)
-    return [first, both]
+    def measure(self, commands):
+        """Returns the size of the whole design."""
+        # In a design of several modules, yosys prints their tree into the JSON, in front of the sum.
+        report = self.run(commands)
+        return Size.of_cells(json.loads("{" + report[report.index('"design"'):])["design"]["num_cells_by_type"])
 
 
-COLUMNS = "LUTs | LUTs as RAM | flip-flops | carry | DSP | RAM 36K | RAM 288K |\n{}---|---|---|---|---|---|---|"
-
-
-def size_text(size, number):
-    """Returns the size columns of a table row."""
-    return " | ".join(number(value) if value else "-"
-                      for value in (getattr(size, one.name) for one in fields(size))) + " |"
-
-
-def exact(value):
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+def measure_units(yosys, units, isa_pkg, jobs):
+    """Returns the logic of each unit by its name and the value of its field, and whether all were measured."""
+    results, failed = {}, False
+    print(f"{'unit':<42} {'field':>14} {'LUTs':>7} {'FF':>7}")
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        futures = [(unit["name"], f"{unit['field']} {value}", value, pool.submit(yosys.measure, unit_commands(unit, value, isa_pkg)))
+                   for unit in units for value in unit["sizes"]]
+        for name, field, value, future in futures:
+            try:
+                size = results.setdefault(name, {})[value] = future.result().logic()
+                print(f"{name:<42} {field:>14} {size['luts']:>7} {size['flip_flops']:>7}", flush=True)
+            except RuntimeError as error:
+                print(f"{name:<42} {field:>14} {error}", flush=True)
+                failed = True
+    return results, not failed
 
 
 def unit_table(units, results):
-    lines = ["| unit | " + COLUMNS.format("|---|")]
+    lines = ["| unit | of | LUTs | LUTs as RAM | flip-flops | DSP blocks |", "|---|---|--:|--:|--:|--:|"]
     for unit in units:
-        for size, which in zip(results[unit["name"]], suffixes(unit)):
-            lines.append(f"| {unit['name']}{which} | {size_text(size, exact)}")
+        for value, size in results[unit["name"]].items():
+            cells = " | ".join(f"{count:,}" if count else "-" for count in size.values())
+            lines.append(f"| {unit['name']} | `{unit['field']}` {value} | {cells} |")
     return "\n".join(lines)
 
 
-def suffixes(unit):
-    """What tells apart the rows of a unit."""
-    return (", one lane", ", each further lane") if unit.get("lanes") else ("",)
-
-
-def write_sizes(units, results, path=os.path.join(ROOT, "hw", "area", "unit_sizes.json")):
+def write_units(units, results):
     """Writes the sizes from which the compiler estimates the area of a target."""
     lines = []
     for unit in units:
-        for size, which in zip(results[unit["name"]], suffixes(unit)):
-            lines.append("  " + json.dumps({"unit": unit["name"] + which, "luts": size.luts, "flip_flops": size.flops,
-                                            "dsp_blocks": size.dsps}))
-    with open(path, "w", encoding="utf-8") as file:
+        rows = ",\n".join("    " + json.dumps({"at": int(value), **size}) for value, size in results[unit["name"]].items())
+        lines.append(f'  {{"unit": {json.dumps(unit["name"])}, "field": {json.dumps(unit["field"])}, "sizes": [\n{rows}]}}')
+    with open(os.path.join(AREA, "unit_sizes.json"), "w", encoding="utf-8") as file:
         file.write('{"units": [\n' + ",\n".join(lines) + "\n]}\n")
-
-
-def rounded(value):
-    """Rounds to three digits, the precision of an estimate."""
-    digits = max(0, len(str(round(value))) - 3)
-    return f"{round(value, -digits):,.0f}"
-
-
-def estimate_table(config, results):
-    """Returns the table of estimates. Each target has a row for one core and one for the whole machine."""
-    lines = ["| target | part | " + COLUMNS.format("|---|---|")]
-    for target in config["estimates"]:
-        core, machine = Size(), Size()
-        for name, (units, lanes) in target["core"].items():
-            sizes = results[name]
-            core.add(sizes[0], units)
-            for further in sizes[1:]:
-                core.add(further, units * (lanes - 1))
-        machine.add(core, target["cores"])
-        for name, times in target["machine"].items():
-            machine.add(results[name][0], times)
-        for what, size in (("one core", core), (f"{target['cores']} cores, network, host port", machine)):
-            lines.append(f"| {target['target']} | {what} | {size_text(size, rounded)}")
-    return "\n".join(lines)
 
 
 def alike(old, new):
@@ -203,19 +210,73 @@ def alike(old, new):
     return number.sub("", old) == number.sub("", new) and all(abs(a - b) <= max(a, b) / 20 for a, b in values)
 
 
-def update_page(path, tables, write):
-    """Compares the tables with the page and returns whether they agree; with `write`, replaces them."""
+def update_page(path, table, write):
+    """Compares the table with the page and returns whether they agree; with `write`, replaces it."""
     with open(path, encoding="utf-8") as file:
-        old = new = file.read()
-    for name, table in tables.items():
-        mark = re.compile(rf"(<!-- {name}: tools/unit_sizes.py -->\n).*?(<!-- end -->)", re.S)
-        if not mark.search(new):
-            raise SystemExit(f"{path}: no mark for the table '{name}'")
-        new = mark.sub(lambda match, table=table: match.group(1) + table + "\n" + match.group(2), new)
+        old = file.read()
+    mark = re.compile(r"(<!-- units: tools/unit_sizes.py -->\n).*?(<!-- end -->)", re.S)
+    if not mark.search(old):
+        raise SystemExit(f"{path}: no mark for the table of units")
+    new = mark.sub(lambda match: match.group(1) + table + "\n" + match.group(2), old)
     if write and new != old:
         with open(path, "w", encoding="utf-8") as file:
             file.write(new)
     return write or alike(old, new)
+
+
+def stored_machines(path=os.path.join(AREA, "whole_machines.json")):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["machines"]
+
+
+def write_machines(machines, path=os.path.join(AREA, "whole_machines.json")):
+    lines = [f'  {{"target": {json.dumps(one["target"])},\n   "size": {json.dumps(one["size"])}}}' for one in machines]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"machines": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def load_target(name):
+    path = name if name.endswith(".json") else os.path.join(ROOT, "hw", "targets", name + ".json")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def measure_machines(yosys, targets, isa_pkg, write):
+    """Synthesises machines one after the other and returns whether the stored figures are still those, up to 5 %."""
+    same = True
+    for target in targets:
+        size = measure_machine(yosys, target, isa_pkg)
+        known = {one["target"]["name"]: one for one in stored_machines()}
+        print(f"{target['name']}: " + ", ".join(f"{count:,} {name}" for name, count in size.items()), flush=True)
+        old = known.get(target["name"], {"target": None, "size": {}})
+        same = same and old["target"] == target and alike(str(old["size"]), str(size))
+        known[target["name"]] = {"target": target, "size": size}
+        if write:
+            write_machines(known.values())
+    if not same and not write:
+        print("hw/area/whole_machines.json stores other figures; --write replaces them")
+    return same or write
+
+
+def print_errors():
+    """Prints the figures of each stored machine, those of the model and their difference."""
+    names = ("luts", "flip_flops", "dsp_blocks", "block_rams", "ultra_rams")
+    for machine in stored_machines():
+        target = machine["target"]
+        counted = dict(machine["size"], luts=machine["size"]["luts"] + machine["size"]["lut_rams"])
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+            json.dump(target, file)
+            file.flush()
+            text = subprocess.run(["sluice", "targets", "--show", file.name, "--area", "--json"], capture_output=True, text=True,
+                                  check=True).stdout
+        model = json.loads(text)["areas"][0]["machine"]
+        rows = [("", "LUTs", "flip-flops", "DSP blocks", "block RAMs", "UltraRAMs"),
+                ("yosys", *(f"{counted[name]:,}" for name in names)), ("model", *(f"{model[name]:,}" for name in names)),
+                ("difference", *(f"{100 * (model[name] / counted[name] - 1):+.1f} %" for name in names))]
+        print(f"{target['name']}: {target['cores']} x {target['lanes']} lanes, elements of {target['pe_terms']}, "
+              f"{target['weight_blocks']} weight blocks, {target['inbox_rows']} + {target['local_rows']} rows, {target['tables']} tables")
+        for title, *cells in rows:
+            print(f"  {title:<10}" + "".join(f"  {cell:>10}" for cell in cells))
 
 
 def main():
@@ -225,9 +286,15 @@ def main():
     parser.add_argument("--cache", default=os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-sizes"))
     parser.add_argument("--page", help="page to compare the results with")
-    parser.add_argument("--write", action="store_true", help="write the results to the page")
+    parser.add_argument("--write", action="store_true", help="write the results")
+    parser.add_argument("--machine", nargs="+", metavar="TARGET", help="synthesise whole machines instead of units")
+    parser.add_argument("--machines", action="store_true", help="synthesise the stored machines again")
+    parser.add_argument("--errors", action="store_true", help="compare the model with the stored machines")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
     args = parser.parse_args()
+    if args.errors:
+        print_errors()
+        return 0
     with open(os.path.join(ROOT, "tools", "unit_sizes.json"), encoding="utf-8") as file:
         config = json.load(file)
     units = [unit for unit in config["units"] if not args.units or unit["name"] in args.units]
@@ -236,32 +303,25 @@ def main():
         raise SystemExit(f"no unit named {', '.join(sorted(unknown))}")
     if args.page and args.units:
         raise SystemExit("--page cannot be combined with a list of units")
-    results, failed = {}, False
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with tempfile.TemporaryDirectory() as folder:
         isa_pkg = args.isa_pkg
         if not isa_pkg:
             isa_pkg = os.path.join(folder, "isa_pkg.sv")
             subprocess.run([sys.executable, os.path.join(ROOT, "tools", "gen_isa.py"),
                             os.path.join(ROOT, "hw", "isa", "isa.json"), "--sv", isa_pkg], check=True)
-        print(f"{'unit':<40} {'LUTs':>7} {'FF':>7}")
         yosys = Yosys(args.cache)
-        futures = [pool.submit(measure, yosys, unit, isa_pkg) for unit in units]
-        for unit, future in zip(units, futures):
-            try:
-                sizes = results[unit["name"]] = future.result()
-            except RuntimeError as error:
-                print(f"{unit['name']:<40} {error}", flush=True)
-                failed = True
-                continue
-            print(f"{unit['name']:<40} {sizes[0].luts:>7} {sizes[0].flops:>7}", flush=True)
-    if args.page and len(results) == len(units):
+        if args.machine or args.machines:
+            targets = [load_target(name) for name in args.machine or []]
+            targets += [one["target"] for one in stored_machines() if args.machines]
+            return 0 if measure_machines(yosys, targets, isa_pkg, args.write) else 1
+        results, complete = measure_units(yosys, units, isa_pkg, args.jobs)
+    if args.page and complete:
         if args.write:
-            write_sizes(units, results)
-        tables = {"units": unit_table(units, results), "estimates": estimate_table(config, results)}
-        if not update_page(args.page, tables, args.write):
+            write_units(units, results)
+        if not update_page(args.page, unit_table(units, results), args.write):
             print(f"{args.page} shows other sizes; run tools/unit_sizes.py --page {args.page} --write")
-            failed = True
-    return 1 if failed else 0
+            complete = False
+    return 0 if complete else 1
 
 
 if __name__ == "__main__":

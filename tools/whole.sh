@@ -51,6 +51,7 @@ lockstep() {
 }
 sizes() {
   tools/unit_sizes.py --isa-pkg build/release/hw/isa/isa_pkg.sv --jobs "$(nproc)" --page docs/hardware.md
+  tools/unit_sizes.py --isa-pkg build/release/hw/isa/isa_pkg.sv --machines
   tools/fpga.sh ecp5-85f --sizes --check
 }
 sanitize() {

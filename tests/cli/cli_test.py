@@ -363,7 +363,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertRegex(out.decode(), r"c6b32-deep +6 +32 +25165824 +6144 +c6b32 +300 MHz, nominal\n")
         code, out, err = run("targets", "--show", "c2b8")
-        self.assertEqual(err, "area: about 101,000 LUTs, 69,000 flip-flops, 272 DSP blocks, 11 Mbit of RAM (estimate)\n")
+        self.assertEqual(err, "area: about 100,000 LUTs, 69,600 flip-flops, 272 DSP blocks, 86 block RAMs, 48 UltraRAMs (estimate)\n")
         preset = json.loads(out)
         isa = json.loads(Path(SOURCE, "hw/isa/isa.json").read_text())
         stages = {one["name"]: one["value"] for one in isa["latencies"] if "least" in one}
@@ -374,6 +374,39 @@ class Cli(unittest.TestCase):
         self.fails(5, f"error[E0514]: target '{mine}': lanes is 12, allowed: a power of two", "targets", "--show", mine)
         self.fails(2, "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep, ecp5-85f or a .json file",
                    "targets", "--show", "c9b9")
+
+    def test_area(self):
+        code, out, err = run("targets", "--show", "c2b8", "--area")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out.decode(), """\
+c2b8                   LUTs  flip-flops  DSP blocks  block RAMs  UltraRAMs
+one core             48,300      33,600         136          40         24
+machine of 2 cores  100,000      69,600         272          86         48
+share of the part      LUTs  flip-flops  DSP blocks  block RAMs  UltraRAMs  fit
+V80                     4 %         1 %         3 %         2 %        2 %  fits
+VU13P                   6 %         2 %         2 %         3 %        4 %  fits
+VU9P                    8 %         3 %         4 %         4 %        5 %  fits
+KU15P                  19 %         7 %        14 %         9 %       38 %  fits
+ZU5EV                  86 %        30 %        22 %        60 %       75 %  tight: 86 % of its LUTs
+""")
+        code, out, err = run("targets", "--area")
+        self.assertEqual((code, err), (0, ""))
+        lines = out.decode().splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["target", "c2b8", "c3b64", "c6b32", "c6b32-deep", "ecp5-85f"])
+        self.assertRegex(lines[1], r"^c2b8 .* 272 .*  V80, VU13P, VU9P, KU15P, ZU5EV \(tight\)$")
+        self.assertRegex(lines[2], r"  none$")
+        self.fails(2, "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep, ecp5-85f or a .json file",
+                   "targets", "--area", "--show", "c9b9")
+        code, out, err = run("targets", "--area", "--json")
+        areas = json.loads(out)["areas"]
+        self.assertEqual([one["target"] for one in areas], [line.split()[0] for line in lines[1:]])
+        small = areas[0]
+        self.assertEqual(small["machine"]["dsp_blocks"], 2 * small["core"]["dsp_blocks"])
+        last = small["parts"][-1]
+        self.assertEqual((last["part"], last["verdict"], last["resource"]), ("ZU5EV", "tight", "luts"))
+        self.assertAlmostEqual(last["shares"]["dsp_blocks"], 272 / 1248)
+        code, out, err = run("targets", "--show", "c2b8", "--area", "--json")
+        self.assertEqual(json.loads(out)["areas"], [small])
 
     def test_version(self):
         code, out, _ = run("version", "--json")

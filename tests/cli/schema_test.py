@@ -134,6 +134,8 @@ class Schema(Folder):
         self.valid("ops", "ops", "--op", "Gemm")
         self.valid("targets", "targets")
         self.valid("targets", "targets", "--show", "c2b8")
+        self.valid("targets", "targets", "--area")
+        self.valid("targets", "targets", "--show", "c2b8", "--area")
         self.valid("explain", "explain")
         self.valid("explain", "explain", "E0302")
         self.valid("version", "version")

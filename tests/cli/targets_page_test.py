@@ -103,22 +103,33 @@ class Page(Folder):
     def test_sizes_of_units(self):
         """The estimate of the area adds up the units of docs/hardware.md."""
         page = (SOURCE / "docs/hardware.md").read_text()
-        rows = re.findall(r"^\| ([^|]+) \|((?: [\d,.-]+ \|){7})$", page.split("<!-- end -->")[0], re.MULTILINE)
-        number = lambda text: 0 if text == "-" else float(text.replace(",", ""))
-        shown = {unit: [number(cell) for cell in (cells[0], cells[2], cells[4])]
-                 for unit, cells in ((unit, [cell.strip() for cell in text.split("|")]) for unit, text in rows)}
+        rows = re.findall(r"^\| ([^|]+) \| `(\w+)` (\d+) \|((?: [\d,-]+ \|){4})$", page.split("<!-- end -->")[0], re.MULTILINE)
+        number = lambda text: 0 if text == "-" else int(text.replace(",", ""))
+        shown = [[unit, field, int(value), *(number(cell.strip()) for cell in cells.split("|")[:-1])] for unit, field, value, cells in rows]
         stored = json.loads((SOURCE / "hw/area/unit_sizes.json").read_text())["units"]
-        self.assertGreater(len(stored), 20)
-        self.assertEqual({one["unit"]: [one["luts"], one["flip_flops"], one["dsp_blocks"]] for one in stored},
-                         {unit: cells for unit, cells in shown.items() if any(cells)})
+        self.assertGreater(len(stored), 15)
+        self.assertEqual(shown, [[unit["unit"], unit["field"], *size.values()] for unit in stored for size in unit["sizes"]])
+
+    def test_units_of_the_model(self):
+        """Every unit that the model names was measured, and every measured unit is in the model."""
+        source = (SOURCE / "runtime/format/area.cpp").read_text()
+        stored = {unit["unit"] for unit in json.loads((SOURCE / "hw/area/unit_sizes.json").read_text())["units"]}
+        self.assertEqual(set(re.findall(r'(?:sizeOf|measured)\(\s*"([^"]+)"', source)), stored)
 
     def test_area(self):
-        _, _, err = self.sluice("targets", "--show", "c6b32")
-        self.assertEqual(err.strip(), re.search(r"^area: about .*$", PAGE, re.MULTILINE)[0])
         area = json.loads(self.ok("targets", "--show", "c6b32", "--json"))["area"]
         shown = table("| field | bits for each |")
         megabits = sum(float(cells[2]) for cells in shown.values())
         self.assertAlmostEqual(area["ram_bits"] / 1e6, megabits, delta=0.3)
+
+    def test_parts(self):
+        """The page lists the parts with their figures."""
+        parts = json.loads((SOURCE / "hw/area/parts.json").read_text())["parts"]
+        names = ("luts", "flip_flops", "dsp_blocks", "block_rams", "ultra_rams")
+        self.assertEqual({name: cells[1:] for name, cells in table("| part | family").items()},
+                         {part["name"]: [f"{part[name]:,}" for name in names] for part in parts})
+        self.assertEqual([one["part"] for one in json.loads(self.ok("targets", "--area", "--json"))["areas"][0]["parts"]],
+                         [part["name"] for part in parts])
 
     def test_bits(self):
         isa = {one["name"]: one["value"] for one in json.loads((SOURCE / "hw/isa/isa.json").read_text())["constants"]}

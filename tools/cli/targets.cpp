@@ -12,25 +12,26 @@ namespace {
 
 uint64_t peak(const format::Geometry &g) { return uint64_t{g.cores} * g.lanes * g.lanes; }
 
-int printTargets(const std::string &show, const Common &common) {
-  const Report report(common);
-  if (!show.empty()) {
-    auto loaded = format::loadTarget(show);
-    if (const auto *wrong = std::get_if<format::FileProblem>(&loaded)) {
-      Problem refused = problem(wrong->code, wrong->message);
-      refused.fixes = suggestion(show, wrong->names);
-      return report.fail({refused}, "");
-    }
-    const auto &geometry = std::get<format::Geometry>(loaded);
-    const std::string json = format::targetJson(geometry);
-    const format::Area area = format::estimateArea(geometry);
-    report.text(json + "\n");
-    if (report.wantsText()) // not with the JSON object of a target file
-      Report::say(fmt::format("area: {}\n", format::areaText(area)));
-    return report.json({{"schema", 1}, {"target", Json::parse(json)}, {"area", areaJson(area)}})
-               ? Ok
-               : Usage;
-  }
+int printArea(const std::vector<format::Geometry> &targets, bool one, const Report &report) {
+  report.text(one ? areaPage(targets.front()) : areaTable(targets));
+  Json list = Json::array();
+  for (const format::Geometry &target : targets)
+    list.push_back(areaReportJson(target));
+  return report.json({{"schema", 1}, {"areas", list}}) ? Ok : Usage;
+}
+
+int printTarget(const format::Geometry &geometry, const Report &report) {
+  const std::string json = format::targetJson(geometry);
+  const format::Area area = format::estimateArea(geometry);
+  report.text(json + "\n");
+  if (report.wantsText()) // not with the JSON object of a target file
+    Report::say(fmt::format("area: {}\n", format::areaText(area)));
+  return report.json({{"schema", 1}, {"target", Json::parse(json)}, {"area", areaJson(area)}})
+             ? Ok
+             : Usage;
+}
+
+int printTargets(const Report &report) {
   std::string text = fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>9}  {}\n", "target", "cores",
                                  "lanes", "weights", "MAC/cycle", "hardware", "clock");
   Json list = Json::array();
@@ -44,6 +45,20 @@ int printTargets(const std::string &show, const Common &common) {
   return report.json({{"schema", 1}, {"targets", list}}) ? Ok : Usage;
 }
 
+int runTargets(const std::string &show, bool area, const Common &common) {
+  const Report report(common);
+  if (show.empty())
+    return area ? printArea(format::targetPresets(), false, report) : printTargets(report);
+  auto loaded = format::loadTarget(show);
+  if (const auto *wrong = std::get_if<format::FileProblem>(&loaded)) {
+    Problem refused = problem(wrong->code, wrong->message);
+    refused.fixes = suggestion(show, wrong->names);
+    return report.fail({refused}, "");
+  }
+  const auto &geometry = std::get<format::Geometry>(loaded);
+  return area ? printArea({geometry}, true, report) : printTarget(geometry, report);
+}
+
 } // namespace
 
 void addTargets(CLI::App &app, const Common &common, int &exitCode) {
@@ -51,7 +66,11 @@ void addTargets(CLI::App &app, const Common &common, int &exitCode) {
   auto show = std::make_shared<std::string>();
   command->add_option("--show", *show, "print one target: a preset or a .json file")
       ->type_name("TARGET");
-  command->callback([show, &common, &exitCode] { exitCode = printTargets(*show, common); });
+  auto area = std::make_shared<bool>(false);
+  command->add_flag("--area", *area,
+                    "estimate the LUTs, DSP blocks and memories, and name the parts that fit");
+  command->callback(
+      [show, area, &common, &exitCode] { exitCode = runTargets(*show, *area, common); });
 }
 
 } // namespace sluice::cli

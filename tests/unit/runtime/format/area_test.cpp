@@ -1,60 +1,81 @@
 #include "runtime/format/area.h"
 
-#include <array>
+#include <cmath>
 #include <fstream>
-#include <regex>
-#include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "runtime/format/parts.h"
 #include "runtime/format/targets.h"
 
 namespace sluice::format {
 namespace {
 
-/// The machine of a target in docs/hardware.md: LUTs, flip-flops, DSP blocks; RAM blocks of 36 and
-/// 288 Kbit. Its estimates are sums of the measured units by hand (tools/unit_sizes.json).
-std::array<double, 5> pageOf(const std::string &target) {
-  const std::ifstream file(SLUICE_SOURCE_DIR "/docs/hardware.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  std::string page = text.str();
-  const std::regex row("\\| " + target +
-                       R"( \| \d+ cores, network, host port \| ([\d,]+) \| [\d,]+ \| ([\d,]+) )"
-                       R"(\| [\d,]+ \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|)");
-  std::smatch found;
-  std::array<double, 5> values{};
-  if (!std::regex_search(page, found, row))
-    return values;
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::stod(std::regex_replace(found[i + 1].str(), std::regex(","), ""));
-  return values;
+nlohmann::json fileOf(const std::string &name) {
+  std::ifstream file(std::string(SLUICE_SOURCE_DIR "/hw/area/") + name);
+  return nlohmann::json::parse(file);
 }
 
-TEST(Area, IsThatOfThePage) {
-  for (const std::string target : {"c6b32", "c3b64"}) {
-    const Area area = estimateArea(*findPreset(target));
-    const auto [luts, flops, dsps, rams, largeRams] = pageOf(target);
-    EXPECT_GT(luts, 1e6) << target;
-    EXPECT_NEAR(static_cast<double>(area.luts), luts, 0.02 * luts) << target;
-    EXPECT_NEAR(static_cast<double>(area.flipFlops), flops, 0.02 * flops) << target;
-    EXPECT_NEAR(static_cast<double>(area.dspBlocks), dsps, 0.02 * dsps) << target;
-    // RAM blocks waste what a memory does not fill.
-    const double blocks = rams * 36 * 1024 + largeRams * 288 * 1024;
-    EXPECT_LT(static_cast<double>(area.ramBits), blocks) << target;
-    EXPECT_GT(static_cast<double>(area.ramBits), 0.9 * blocks) << target;
+/// The size that yosys counted of a machine.
+Area sizeOf(const nlohmann::json &size) {
+  Area area{.luts = size["luts"].get<uint64_t>() + size["lut_rams"].get<uint64_t>(),
+            .flipFlops = size["flip_flops"],
+            .dspBlocks = size["dsp_blocks"],
+            .ultraRams = size["ultra_rams"]};
+  area.blockRams = static_cast<uint64_t>(std::ceil(size["block_rams"].get<double>()));
+  return area;
+}
+
+// The model was fitted to the units of hw/area/unit_sizes.json, not to these machines.
+TEST(Area, IsWithinFivePercentOfWholeMachines) {
+  const nlohmann::json machines = fileOf("whole_machines.json")["machines"];
+  EXPECT_GE(machines.size(), 1);
+  for (const auto &machine : machines) {
+    const auto parsed = parseTarget(machine["target"].dump(), "whole_machines.json");
+    ASSERT_TRUE(std::holds_alternative<Geometry>(parsed));
+    const Area estimate = estimateArea(std::get<Geometry>(parsed));
+    const Area counted = sizeOf(machine["size"]);
+    for (const Resource &resource : resources()) {
+      const auto value = static_cast<double>(counted.*resource.value);
+      EXPECT_NEAR(static_cast<double>(estimate.*resource.value), value, 0.05 * value)
+          << machine["target"]["name"] << " " << resource.title;
+    }
+    // These follow from the geometry alone.
+    EXPECT_EQ(estimate.dspBlocks, counted.dspBlocks) << machine["target"]["name"];
+    EXPECT_EQ(estimate.blockRams, counted.blockRams) << machine["target"]["name"];
+    EXPECT_EQ(estimate.ultraRams, counted.ultraRams) << machine["target"]["name"];
   }
 }
 
-TEST(Area, OfMeasuredColumns) {
-  // The elements of c2b8 were measured, too: what two more cores add has two more of everything.
-  Geometry machine = *findPreset("c2b8");
-  const Area two = estimateArea(machine);
-  machine.cores = 4;
-  const Area four = estimateArea(machine);
-  EXPECT_EQ(two.dspBlocks, 2 * (8 * 8 + 8 * (2 * 4 + 1)));
-  EXPECT_EQ(four.dspBlocks, 2 * two.dspBlocks);
-  EXPECT_EQ(four.ramBits - two.ramBits, two.ramBits - uint64_t{machine.hostInstructions} * 576);
+TEST(Area, NoMachineOfTheTestHasTheLanesOfAUnit) {
+  for (const auto &unit : fileOf("unit_sizes.json")["units"])
+    for (const auto &size : unit["sizes"])
+      for (const auto &machine : fileOf("whole_machines.json")["machines"])
+        if (unit["field"] == "lanes")
+          EXPECT_NE(size["at"], machine["target"]["lanes"]) << unit["unit"];
+}
+
+TEST(Area, IsThatOfAUnitWhereItWasMeasured) {
+  // Columns of two elements of four and of 16 terms were measured: 8 x 8 and 32 x 32 multipliers,
+  // and for each lane four in either arithmetic unit and one in the tables.
+  const Geometry small = *findPreset("c2b8");
+  EXPECT_EQ(estimateCore(small).dspBlocks, 8 * 8 + 8 * (2 * 4 + 1));
+  EXPECT_EQ(estimateArea(small).dspBlocks, 2 * estimateCore(small).dspBlocks);
+  EXPECT_EQ(estimateCore(*findPreset("c6b32")).dspBlocks, 32 * 32 + 32 * (2 * 4 + 1));
+}
+
+TEST(Area, OfMoreCores) {
+  Geometry machine = *findPreset("c6b32");
+  const Area core = estimateCore(machine), six = estimateArea(machine);
+  machine.cores = 7;
+  const Area seven = estimateArea(machine);
+  EXPECT_EQ(seven.dspBlocks - six.dspBlocks, core.dspBlocks);
+  EXPECT_EQ(seven.ultraRams - six.ultraRams, core.ultraRams);
+  EXPECT_EQ(seven.ramBits - six.ramBits, core.ramBits);
+  // The network takes one more source.
+  EXPECT_GT(seven.luts - six.luts, core.luts);
+  EXPECT_LT(seven.luts - six.luts, core.luts + core.luts / 100);
 }
 
 TEST(Area, GrowsWithEveryField) {
@@ -65,9 +86,9 @@ TEST(Area, GrowsWithEveryField) {
     larger.*field.value += larger.*field.value;
     const Area area = estimateArea(larger);
     if (std::string(field.name) == "clock_mhz")
-      EXPECT_EQ(area.luts, before.luts);
+      EXPECT_EQ(area, before);
     else if (std::string(field.name) == "pe_terms")
-      EXPECT_LT(area.luts, before.luts); // fewer adders
+      EXPECT_LT(area.flipFlops, before.flipFlops); // fewer sums of 48 bits
     else
       EXPECT_GT(static_cast<double>(area.luts) + static_cast<double>(area.ramBits),
                 static_cast<double>(before.luts) + static_cast<double>(before.ramBits))
@@ -75,12 +96,28 @@ TEST(Area, GrowsWithEveryField) {
   }
 }
 
+TEST(Area, EveryGeometryHasOne) {
+  for (const uint32_t lanes : {4, 8, 16, 32, 64})
+    for (uint32_t terms = 1; terms <= lanes; terms *= 2) {
+      Geometry machine = *findPreset("c2b8");
+      machine.lanes = lanes;
+      machine.peTerms = terms;
+      machine.cores = 1;
+      const Area area = estimateArea(machine);
+      for (const Resource &resource : resources())
+        EXPECT_LT(area.*resource.value, 5'000'000) << lanes << " " << terms << resource.title;
+      EXPECT_GT(area.luts, 10'000);
+      EXPECT_GT(area.flipFlops, 5'000);
+    }
+}
+
 TEST(Area, Text) {
-  EXPECT_EQ(
-      areaText({1'936'400, 1'295'000, 7'872, 148'136'000}),
-      "about 1,940,000 LUTs, 1,300,000 flip-flops, 7,870 DSP blocks, 148 Mbit of RAM (estimate)");
-  EXPECT_EQ(areaText({999, 1'000, 9'996, 400'000}),
-            "about 999 LUTs, 1,000 flip-flops, 10,000 DSP blocks, 0 Mbit of RAM (estimate)");
+  EXPECT_EQ(areaText({1'936'400, 1'295'000, 7'872, 2'746, 192, 0}),
+            "about 1,940,000 LUTs, 1,300,000 flip-flops, 7,870 DSP blocks, 2,750 block RAMs, 192 "
+            "UltraRAMs (estimate)");
+  EXPECT_EQ(areaText({999, 1'000, 9'996, 0, 3, 0}),
+            "about 999 LUTs, 1,000 flip-flops, 10,000 DSP blocks, 0 block RAMs, 3 UltraRAMs "
+            "(estimate)");
 }
 
 } // namespace

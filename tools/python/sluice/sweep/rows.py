@@ -10,7 +10,7 @@ from .task import Outcome
 
 Row = Dict[str, Any]
 
-AREA = ("luts", "flip_flops", "dsp_blocks", "ram_bits")  # estimates
+AREA = ("luts", "flip_flops", "dsp_blocks", "block_rams", "ultra_rams", "ram_bits")  # estimates
 COLUMNS = ("model", "target", "options", "state", "code", "reason", "fits", "cycles", "contiguous", "period", "microseconds", "clock_mhz",
            "clock_source", "macs_per_cycle", *AREA, "error_percent", "parameters", "macs", "pareto")
 STATES = ("compiled", "rejected", "does not fit", "wrong input", "failed")
