@@ -65,6 +65,48 @@ TEST(Area, IsThatOfAUnitWhereItWasMeasured) {
   EXPECT_EQ(estimateCore(*findPreset("c6b32")).dspBlocks, 32 * 32 + 32 * (2 * 4 + 1));
 }
 
+/// The LUTs of a unit as it was measured.
+double lutsOf(const std::string &name, int at) {
+  const nlohmann::json file = fileOf("unit_sizes.json");
+  for (const auto &unit : file["units"])
+    if (unit["unit"] == name)
+      for (const auto &size : unit["sizes"])
+        if (size["at"] == at)
+          return size["luts"];
+  ADD_FAILURE() << name << " was not measured at " << at;
+  return 0;
+}
+
+TEST(Area, FollowsTheParabolaThroughMeasuredSizes) {
+  const std::string first = "first element of a matrix column",
+                    further = "further element of a matrix column";
+  Geometry machine = *findPreset("c6b32");
+  const auto lutsWith = [&](uint32_t terms) {
+    machine.peTerms = terms;
+    return static_cast<double>(estimateCore(machine).luts);
+  };
+  // Where elements were measured: one of 32 terms instead of two of 16, in 32 columns.
+  EXPECT_NEAR(lutsWith(32) - lutsWith(16),
+              32 * (lutsOf(first, 32) - lutsOf(first, 16) - lutsOf(further, 16)), 1);
+  // Between: at 8 the parabola through 4, 16 and 32 has these shares of the three.
+  const auto atEight = [&](const std::string &unit) {
+    return 4. / 7 * lutsOf(unit, 4) + 1. / 2 * lutsOf(unit, 16) - 1. / 14 * lutsOf(unit, 32);
+  };
+  EXPECT_NEAR(
+      lutsWith(8) - lutsWith(16),
+      32 * (atEight(first) + 3 * atEight(further) - lutsOf(first, 16) - lutsOf(further, 16)), 1);
+}
+
+TEST(Area, IsLinearInTheCores) {
+  Geometry machine = *findPreset("c6b32");
+  const auto lutsWith = [&](uint32_t cores) {
+    machine.cores = cores;
+    return static_cast<double>(estimateArea(machine).luts);
+  };
+  EXPECT_NEAR(lutsWith(4), (lutsWith(2) + lutsWith(6)) / 2, 1);
+  EXPECT_NEAR(lutsWith(8), 2 * lutsWith(6) - lutsWith(4), 2);
+}
+
 TEST(Area, OfMoreCores) {
   Geometry machine = *findPreset("c6b32");
   const Area core = estimateCore(machine), six = estimateArea(machine);
