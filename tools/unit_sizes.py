@@ -43,7 +43,7 @@ LUT_MEMORIES = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "SRL16E":
 SYNTHESIS = "synth_xilinx -family xcup -abc9 -flatten -noiopad -noclkbuf -uram"
 # In machines of several cores these units stay modules, each of which is synthesised once. All else is flat.
 KEPT = ["core", "matrix_unit", "matrix_array", "fdot_pe", "accumulator", "normalise", "vector_unit", "vec_alu_lane", "vec_table",
-        "vec_reduce", "vec_out", "sequencer", "network", "host_port"]
+        "vec_reduce", "vec_out", "network", "host_port"]
 # yosys 0.23 weighs all combinations of ways to read a memory, whose number grows as a power of its read ports.
 MOST_READ_PORTS = 8
 # The parameters of sluice_top, and the fields and stages of a target that they follow.
@@ -96,7 +96,8 @@ def machine_commands(target, isa_pkg):
     """Returns the commands that synthesise a machine, without the readback of tensor rows."""
     params = {name: target[field] for name, field in MACHINE.items()}
     params.update({name: target["stages"][stage] for name, stage in STAGES.items() if stage in target.get("stages", {})})
-    keep = ["setattr -mod -set keep_hierarchy 1 " + " ".join(rf"*\\{name}*" for name in KEPT)] if target["cores"] > 1 else []
+    keep = ["setattr -mod -set keep_hierarchy 1 " + " ".join(rf"*\\{name}*" for name in KEPT),
+            r"setattr -set keep_hierarchy 1 *\\core*/u_sequencer"] if target["cores"] > 1 else []
     outside = ["blackbox *table_ram*"] if target["lanes"] > MOST_READ_PORTS else []
     return elaboration("sluice_top", {**params, "Readback": 0}, isa_pkg) + outside + keep + [SYNTHESIS, "tee -o {out} stat -json"]
 

@@ -85,8 +85,6 @@ uint64_t cellsRead(const Layout &layout, uint64_t bits) {
 MemoryCells mapMemory(const Memory &memory) {
   Layout best{nullptr, 0, 0, 0, std::numeric_limits<double>::infinity()};
   for (const Shape &shape : kShapes) {
-    if (!memory.registered && shape.kind != Kind::LutRam)
-      continue;
     const Layout layout = layOut(memory, shape);
     if (layout.cost < best.cost)
       best = layout;
@@ -109,6 +107,9 @@ MemoryCells mapMemory(const Memory &memory) {
       total.ultraRams += cells;
       break;
     }
+    // A block RAM does not show what is written in the cycle of the read.
+    if (best.shape->kind != Kind::LutRam && !memory.registered)
+      total.flipFlops += bits;
     // A LUT of six inputs selects one of four cells.
     if (best.banks > 1)
       total.luts += bits * ceilDivide(best.banks, 4);

@@ -12,7 +12,9 @@ struct Memory {
   uint64_t width = 0;          ///< bits of a word
   std::vector<uint64_t> reads; ///< bits that each read port uses, from the lowest on
   uint64_t enable = 0;         ///< bits with a write enable of their own; 0: the whole word
-  bool registered = true;      ///< whether reads are registered; others fit LUT RAM only
+  /// Whether reads are registered. If not, their address is, and a read returns what is written in
+  /// the cycle before; a block RAM takes this register in.
+  bool registered = true;
 };
 
 /// The cells of a memory in UltraScale+ parts.
@@ -21,7 +23,7 @@ struct MemoryCells {
   uint64_t ultraRams = 0;  ///< of 288 Kbit
   uint64_t lutRams = 0;    ///< LUTs used as RAM
   uint64_t luts = 0;       ///< LUTs that select between the cells of a deep memory
-  uint64_t flipFlops = 0;  ///< registers behind LUT RAM
+  uint64_t flipFlops = 0;  ///< registers behind LUT RAM, and those that forward a write
 };
 
 /// Returns the cells that yosys takes for a memory: those of the lowest cost, as its pass

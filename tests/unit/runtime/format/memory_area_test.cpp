@@ -44,7 +44,7 @@ TEST(MemoryArea, FunctionTables) {
   EXPECT_EQ(cells.halfBlocks, 0);
 }
 
-TEST(MemoryArea, AccumulatorsAreLutRam) {
+TEST(MemoryArea, Accumulators) {
   const MemoryCells heads = mapMemory({32, 56, {56}, 0, false});
   const MemoryCells integers = mapMemory({32, 384, {384}, 0, false});
   EXPECT_EQ(heads.lutRams, 4 * 8);
@@ -52,6 +52,11 @@ TEST(MemoryArea, AccumulatorsAreLutRam) {
   EXPECT_EQ(heads.flipFlops, 0);
   // Twice the words need the other shape, with half the bits.
   EXPECT_EQ(mapMemory({64, 384, {384}, 0, false}).lutRams, 55 * 8);
+  // With 128 words, a block RAM takes in the register of the address; a register forwards writes.
+  const MemoryCells large = mapMemory({128, 192, {192}, 0, false});
+  EXPECT_EQ(large.halfBlocks, 6);
+  EXPECT_EQ(large.flipFlops, 192);
+  EXPECT_EQ(halfBlocks({128, 28, {28}, 0, false}), 1);
 }
 
 TEST(MemoryArea, SmallMemoriesAreLutRam) {
