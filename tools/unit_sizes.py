@@ -98,14 +98,14 @@ def machine_commands(target, isa_pkg):
     params.update({name: target["stages"][stage] for name, stage in STAGES.items() if stage in target.get("stages", {})})
     keep = ["setattr -mod -set keep_hierarchy 1 " + " ".join(rf"*\\{name}*" for name in KEPT),
             r"setattr -set keep_hierarchy 1 *\\core*/u_sequencer"] if target["cores"] > 1 else []
-    outside = ["blackbox *table_ram*"] if target["lanes"] > MOST_READ_PORTS else []
+    outside = ["blackbox *late_ram*"] if target["lanes"] > MOST_READ_PORTS else []
     return elaboration("sluice_top", {**params, "Readback": 0}, isa_pkg) + outside + keep + [SYNTHESIS, "tee -o {out} stat -json"]
 
 
 def table_commands(target, isa_pkg):
     """Returns the commands that synthesise the function tables of one lane."""
     address = (target["tables"] - 1).bit_length() + 12  # of 4,096 entries in each table
-    return elaboration("table_ram", {"Lanes": 1, "AddrBits": address}, isa_pkg) + [SYNTHESIS, "tee -o {out} stat -json"]
+    return elaboration("late_ram", {"Width": 16, "Rows": 1 << address}, isa_pkg) + [SYNTHESIS, "tee -o {out} stat -json"]
 
 
 def measure_machine(yosys, target, isa_pkg):
