@@ -30,7 +30,7 @@ Area sizeOf(const nlohmann::json &size) {
 // The model was fitted to the units of hw/area/unit_sizes.json, not to these machines.
 TEST(Area, IsWithinFivePercentOfWholeMachines) {
   const nlohmann::json machines = fileOf("whole_machines.json")["machines"];
-  EXPECT_GE(machines.size(), 1);
+  EXPECT_GE(machines.size(), 3);
   for (const auto &machine : machines) {
     const auto parsed = parseTarget(machine["target"].dump(), "whole_machines.json");
     ASSERT_TRUE(std::holds_alternative<Geometry>(parsed));
@@ -105,6 +105,30 @@ TEST(Area, IsLinearInTheCores) {
   };
   EXPECT_NEAR(lutsWith(4), (lutsWith(2) + lutsWith(6)) / 2, 1);
   EXPECT_NEAR(lutsWith(8), 2 * lutsWith(6) - lutsWith(4), 2);
+}
+
+TEST(Area, StaysPositiveFarFromWhatWasMeasured) {
+  // The smallest and the largest values that the loader takes, beyond all measured ones.
+  for (uint32_t lanes = 4; lanes <= 64; lanes *= 2)
+    for (uint32_t terms = 1; terms <= lanes; terms *= 2)
+      for (const uint32_t rows : {1U, 4096U})
+        for (const uint32_t cores : {1U, 8U}) {
+          Geometry machine = *findPreset("c2b8");
+          machine.lanes = lanes;
+          machine.peTerms = terms;
+          machine.cores = cores;
+          machine.weightBlocks = machine.inboxRows = machine.localRows = machine.preloadRows =
+              machine.instructions = machine.hostInstructions = rows;
+          machine.accumulators = rows == 1 ? 1 : 256;
+          machine.tables = rows == 1 ? 1 : 16;
+          const Area core = estimateCore(machine), all = estimateArea(machine);
+          for (const Resource &resource : resources()) {
+            EXPECT_LE(core.*resource.value, all.*resource.value) << resource.name;
+            EXPECT_LT(all.*resource.value, uint64_t{1} << 32) << resource.name << lanes << terms;
+          }
+          EXPECT_GT(core.luts, 1000U) << lanes << ", " << terms;
+          EXPECT_GT(core.flipFlops, 1000U) << lanes << ", " << terms;
+        }
 }
 
 TEST(Area, OfMoreCores) {
