@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace sluice::format {
 namespace {
@@ -53,7 +52,8 @@ Layout layOut(const Memory &memory, const Shape &shape) {
   constexpr double kSelect = 0.5; // the cost of a bit of a multiplexer, or of a write enable
   const uint64_t banks = ceilDivide(memory.depth, shape.depth);
   const uint64_t enable = memory.enable == 0 ? memory.width : memory.enable;
-  const uint64_t stored = memory.width / enable * ceilDivide(enable, shape.byte) * shape.byte;
+  const uint64_t enables = memory.width / enable;
+  const uint64_t stored = enables * ceilDivide(enable, shape.byte) * shape.byte;
   const uint64_t cells = ceilDivide(banks * stored, shape.width);
   const auto copies = static_cast<double>(memory.reads.size());
   // LUT RAM costs by the bit, other cells by the cell.
@@ -63,7 +63,7 @@ Layout layOut(const Memory &memory, const Shape &shape) {
   double cost = copies * parts * shape.cost +
                 kSelect * copies * static_cast<double>((banks - 1) * memory.width);
   if (banks > 1)
-    cost += kSelect * static_cast<double>(banks * (memory.width / enable));
+    cost += kSelect * static_cast<double>(banks * enables);
   return {&shape, banks, stored, cells, cost};
 }
 
@@ -83,7 +83,7 @@ uint64_t cellsRead(const Layout &layout, uint64_t bits) {
 } // namespace
 
 MemoryCells mapMemory(const Memory &memory) {
-  Layout best{nullptr, 0, 0, 0, std::numeric_limits<double>::infinity()};
+  Layout best = layOut(memory, kShapes.front()); // LUT RAM, which holds every memory
   for (const Shape &shape : kShapes) {
     const Layout layout = layOut(memory, shape);
     if (layout.cost < best.cost)
