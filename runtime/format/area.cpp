@@ -79,7 +79,8 @@ Cells cellsOf(const Memory &memory) {
 /// Returns the registers that delay x and the weight address for the third element of a column and
 /// those behind it. The array was measured with two elements.
 Cells skewOf(const Geometry &g) {
-  const double elements = g.lanes / g.peTerms;
+  const uint32_t columnElements = g.lanes / g.peTerms;
+  const double elements = columnElements;
   const double address = std::bit_width(g.weightBlocks - 1);
   const double delays = (elements - 1) * (elements - 2) / 2;
   return {.flipFlops = delays * (kElement * g.peTerms + address) + (elements - 2) * address};
@@ -136,7 +137,8 @@ Cells instructionRamOf(uint64_t lanes, uint64_t instructions, uint64_t used) {
 }
 
 Cells matrixUnitOf(const Geometry &g, const Memories &memories) {
-  const double lanes = g.lanes, elements = g.lanes / g.peTerms;
+  const uint32_t columnElements = g.lanes / g.peTerms;
+  const double lanes = g.lanes, elements = columnElements;
   Cells sum = lanes * (sizeOf("first element of a matrix column", g.peTerms) +
                        elements * cellsOf(memories.weights));
   if (elements > 1)
