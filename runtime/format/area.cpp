@@ -76,11 +76,13 @@ Cells cellsOf(const Memory &memory) {
           static_cast<double>(found.halfBlocks), static_cast<double>(found.ultraRams)};
 }
 
+/// Returns the number of elements in a column.
+uint32_t elementsOf(const Geometry &g) { return g.lanes / g.peTerms; }
+
 /// Returns the registers that delay x and the weight address for the third element of a column and
 /// those behind it. The array was measured with two elements.
 Cells skewOf(const Geometry &g) {
-  const uint32_t columnElements = g.lanes / g.peTerms;
-  const double elements = columnElements;
+  const double elements = elementsOf(g);
   const double address = std::bit_width(g.weightBlocks - 1);
   const double delays = (elements - 1) * (elements - 2) / 2;
   return {.flipFlops = delays * (kElement * g.peTerms + address) + (elements - 2) * address};
@@ -137,8 +139,7 @@ Cells instructionRamOf(uint64_t lanes, uint64_t instructions, uint64_t used) {
 }
 
 Cells matrixUnitOf(const Geometry &g, const Memories &memories) {
-  const uint32_t columnElements = g.lanes / g.peTerms;
-  const double lanes = g.lanes, elements = columnElements;
+  const double lanes = g.lanes, elements = elementsOf(g);
   Cells sum = lanes * (sizeOf("first element of a matrix column", g.peTerms) +
                        elements * cellsOf(memories.weights));
   if (elements > 1)
