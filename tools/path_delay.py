@@ -106,9 +106,9 @@ class Netlist:
             factors = [port for port in connections if port[0] in "AB" and port[1:].isdigit()]
             if is_registered(cell):
                 self.ends += [(bit, 1, name, MULTIPLY_REGISTERED) for bit in bits_of(cell, factors)]
-                products = []
-            for port in products:
-                self.arc(cell, port, factors, MULTIPLY, hard=1)
+            else:
+                for port in products:
+                    self.arc(cell, port, factors, MULTIPLY, hard=1)
         elif kind == "CCU2C":
             low, high = ["A0", "B0", "C0", "D0"], ["A1", "B1", "C1", "D1"]
             self.arc(cell, "S0", low, CARRY_IN)

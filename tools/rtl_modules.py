@@ -6,10 +6,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RTL = os.path.join(ROOT, "hw", "rtl")
 
 
-def module_files(rtl=RTL, cells=None):
+def module_files(cells=None):
     """Returns the file of each module. `cells` names a folder of hw/rtl/cells whose modules, made of a
     part's primitives, take the place of the portable ones."""
-    folders = [rtl, os.path.join(rtl, "cells")] + ([os.path.join(rtl, "cells", cells)] if cells else [])
+    folders = [RTL, os.path.join(RTL, "cells")] + ([os.path.join(RTL, "cells", cells)] if cells else [])
     return {name[:-3]: os.path.join(folder, name) for folder in folders for name in os.listdir(folder)
             if name.endswith(".sv")}
 
@@ -30,5 +30,5 @@ def closure(module, files):
 
 def sources(module, isa_pkg, cells=None):
     """Returns the files to read for a module, in order."""
-    files = module_files(cells=cells)
+    files = module_files(cells)
     return [isa_pkg] + [files[name] for name in closure(module, files)]
