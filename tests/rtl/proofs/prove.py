@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves the assertions of small control modules by induction with yosys.
 
-usage: prove.py --isa-package isa_pkg.sv --rtl hw/rtl [--break] [module...]
+usage: prove.py --isa-package isa_pkg.sv [--break] [module...]
 
 For every module: its assertions, those of the modules in it and the properties of
 <module>.svh hold in the first cycles after reset and, if they held for some cycles,
@@ -10,12 +10,13 @@ that the proofs can fail: it removes a guard and expects a counterexample.
 """
 import argparse
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "tools"))
+import rtl_modules  # noqa: E402
 
 
 class Proof:
@@ -56,21 +57,23 @@ PROOFS = [
 ]
 
 
-def closure(module, rtl):
-    """The modules that a module is made of, itself included."""
-    known = {path.stem: path for path in [*pathlib.Path(rtl).glob("*.sv"), *pathlib.Path(rtl, "cells").glob("*.sv"), *HERE.glob("*.sv")]}
-    found, todo = {}, [module]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found[name] = known[name].read_text(encoding="utf-8")
-            names = set(re.findall(r"\w+", re.sub(r"//.*", "", found[name])))
-            todo += sorted(names & set(known) - set(found))
-    return found
+def texts(module):
+    """The source of each module that a module is made of, itself included, packages first."""
+    files = rtl_modules.module_files() | {path.stem: path for path in HERE.glob("*.sv")}
+    return {name: pathlib.Path(files[name]).read_text(encoding="utf-8") for name in rtl_modules.closure(module, files)}
+
+
+def written(sources, folder):
+    """Writes the sources into a folder and returns what yosys reads, in order."""
+    paths = []
+    for name, text in sources.items():
+        paths.append(pathlib.Path(folder) / f"{name}.sv")
+        paths[-1].write_text(text, encoding="utf-8")
+    return " ".join(map(str, paths))
 
 
 def prove(proof, args):
-    sources = closure(proof.module, args.rtl)
+    sources = texts(proof.module)
     if args.break_:
         name, old, new = proof.edit
         if sources[name].count(old) != 1:
@@ -80,17 +83,13 @@ def prove(proof, args):
     body, end, rest = sources[proof.module].rpartition("endmodule")
     sources[proof.module] = body + properties + end + rest
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for name, text in sorted(sources.items(), key=lambda item: not item[0].endswith("_pkg")):
-            paths.append(pathlib.Path(folder) / f"{name}.sv")
-            paths[-1].write_text(text, encoding="utf-8")
         chparam = "".join(f" -set {key} {value}" for key, value in proof.parameters.items())
         connect = "".join(f"connect -set {wire} {signal}; " for wire, signal in proof.connect.items())
         memory = "memory -nordff; opt -full"
         if proof.cut_memory:
             drop = proof.drop.replace(".", "*")
             memory = (f"delete t:$assert c:*{drop}* %i; " if drop else "") + "delete t:$mem*; opt"
-        script = (f"read_verilog -sv -formal -I{args.rtl} {args.isa_package} {' '.join(map(str, paths))}; "
+        script = (f"read_verilog -sv -formal -I{rtl_modules.RTL} {args.isa_package} {written(sources, folder)}; "
                   f"{'chparam' + chparam + ' ' + proof.module + '; ' if chparam else ''}"
                   f"hierarchy -check -top {proof.module}; proc; flatten; {connect}{memory}; "
                   f"sat -tempinduct -prove-asserts -set-assumes -set-at 1 rst_i 1 -maxsteps {4 * proof.steps} -verify")
@@ -103,7 +102,6 @@ def check_all(description, checks, check, holds):
     prints whether it `holds`; with --break, none may. Returns the exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isa-package", required=True)
-    parser.add_argument("--rtl", required=True)
     parser.add_argument("--break", dest="break_", action="store_true")
     parser.add_argument("modules", nargs="*")
     args = parser.parse_args()

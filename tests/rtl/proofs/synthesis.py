@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves that what yosys synthesises of small modules does what their source says.
 
-usage: synthesis.py --isa-package isa_pkg.sv --rtl hw/rtl [--break]
+usage: synthesis.py --isa-package isa_pkg.sv [--break]
 
 The netlist of LUTs and flip-flops (synth -lut 6) is
 compared with the module as read: equal outputs and next states for all inputs and
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from prove import check_all, closure
+from prove import check_all, rtl_modules, texts, written
 
 MODULES = {
     "arbiter": {"Requesters": 7},
@@ -34,14 +34,10 @@ MODULES = {
 
 def equal(module, parameters, args):
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for name, text in sorted(closure(module, args.rtl).items(), key=lambda item: not item[0].endswith("_pkg")):
-            paths.append(pathlib.Path(folder) / f"{name}.sv")
-            paths[-1].write_text(text, encoding="utf-8")
         netlist = pathlib.Path(folder) / "netlist.ys"
         netlist.write_text("synth -flatten -lut 6\n" + ("setparam -set LUT 0 t:$lut\n" if args.break_ else ""), encoding="utf-8")
         chparam = "".join(f" -set {key} {value}" for key, value in parameters.items())
-        script = (f"read_verilog -sv -I{args.rtl} {args.isa_package} {' '.join(map(str, paths))}; "
+        script = (f"read_verilog -sv -I{rtl_modules.RTL} {args.isa_package} {written(texts(module), folder)}; "
                   f"{'chparam' + chparam + ' ' + module + '; ' if chparam else ''}"
                   f"hierarchy -check -top {module}; proc; flatten; memory_map; opt_clean; "
                   f"equiv_opt -assert script {netlist}")
