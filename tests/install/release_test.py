@@ -133,7 +133,7 @@ class Release(unittest.TestCase):
                           "python3-numpy, python3-onnx, python3-yaml"])
         self.assertRegex(fields["Maintainer"], r"^.+ <\S+@\S+>$")
         self.assertEqual({word.split()[0] for word in fields["Depends"].split(",")},
-                         {"libc6", "libfmt9", "libgcc-s1", "libllvm19", "libmlir-19", "libonnx1", "libprotobuf32", "libssl3",
+                         {"libc6", "libfmt9", "libgcc-s1", "libjemalloc2", "libllvm19", "libmlir-19", "libonnx1", "libprotobuf32", "libssl3",
                           "libstdc++6", "zlib1g"})
         with tarfile.open(fileobj=io.BytesIO(run_bytes("dpkg-deb", "--fsys-tarfile", self.deb))) as archive:
             members = {one.name.removeprefix("./"): one for one in archive.getmembers()}

@@ -22,6 +22,9 @@ find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(Threads REQUIRED)
+# It has no package for CMake.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 # Draws the pages of sluice report, which contain it.
 find_file(SLUICE_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH REQUIRED)
 # The system interpreter: it sees the python3-* packages.

@@ -36,6 +36,14 @@ function(sluice_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
 endfunction()
 
+# Gives an executable the heap of jemalloc: a model is compiled in about three quarters of the time. Sanitizers have a
+# heap of their own.
+function(sluice_heap target)
+  if(NOT SLUICE_ASAN AND NOT SLUICE_TSAN)
+    target_link_libraries(${target} PRIVATE PkgConfig::jemalloc)
+  endif()
+endfunction()
+
 # A static library of ours: sluice_library(name SOURCES... [LINK libs...] [PRECOMPILED set]); the set
 # is one of SluicePrecompiled.
 function(sluice_library name)
@@ -134,6 +142,7 @@ function(sluice_test name)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
+  sluice_heap(${name})
   sluice_warnings(${name})
   sluice_reuse(${name} "${ARG_PRECOMPILED}" test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
