@@ -64,6 +64,17 @@ class Conditioned(nn.Module):
         return self.body(x + self.mix(z).unsqueeze(2))
 
 
+class Mean(nn.Module):
+    """The mean over the steps of a recurrence in both directions."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.RNN(8, 8, batch_first=True, bidirectional=True)
+
+    def forward(self, x):
+        return self.body(x)[0].mean(1)
+
+
 class Newest(nn.Module):
     """A dense layer on the last step."""
 
@@ -118,8 +129,8 @@ class WholeTest(Folder):
         given = [one if isinstance(one, tuple) else (one,) for one in given]
         return names, [np.stack([one[i].numpy() for one in given]) for i in range(len(given[0]))]
 
-    def compile(self, *flags):
-        code, out, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--json", *flags)
+    def compile(self, *flags, target="c2b8"):
+        code, out, err = self.sluice("compile", "m.onnx", "--target", target, "-o", "m.sluice", "--json", *flags)
         self.assertEqual(code, 0, err)
         return json.loads(out)
 
@@ -193,6 +204,14 @@ class WholeTest(Folder):
             listings.append(self.ok("inspect", "m.sluice", "--asm"))
         self.assertLessEqual(instructions[4096], 1.5 * instructions[16])
         self.assertEqual(listings[1], listings[2])
+
+    def test_more_rows_than_a_token_counts(self):
+        """Written out, a core sends more rows than a token counts before another reads them: its rows have several."""
+        torch.manual_seed(1)
+        names, expected = self.export(Mean(), [(1, 260, 8)])
+        said = self.compile("--effort", "fast", target="c6b32")
+        self.assertEqual(said["notes"], [])
+        self.check(said, names, expected)
 
     def test_refused(self):
         """What has no steps that come one after the other is what it was: too large."""

@@ -20,7 +20,7 @@ Choice Straight::draw(Rng &rng) const {
   choice.placement.follow = rng.percent(50);
   choice.placement.byArrival = rng.percent(50);
   choice.placement.runs = static_cast<uint32_t>(rng.pick({0, 0, 1, 2}));
-  choice.manySlots = rng.percent(50);
+  choice.slots = static_cast<plan::Slots>(rng.pick({0, 1, 2}));
   choice.takeArrived = rng.percent(50);
   for (size_t stage = 0; stage < work.stages.size(); ++stage)
     choice.tails.push_back(rng.percent(50) ? plan::kAll : static_cast<uint32_t>(rng.range(0, 3)));

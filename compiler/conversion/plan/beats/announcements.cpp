@@ -15,6 +15,8 @@ Announcements::Announcements(const rows::Graph &graph, const Work &work, const P
       cores(static_cast<uint32_t>(placement.cores.size())),
       matrix(cores, Bank(graph.rows.size() + graph.blocks.size() + 1 + cores)), vector(matrix),
       host(graph.rows.size()) {
+  if (tokens.inRuns)
+    countSent();
   for (RowId row : work.stages[0])
     announce(row, 0);
   for (uint32_t core = 0; core < cores; ++core)
@@ -55,7 +57,7 @@ uint32_t Announcements::tokenOf(RowId row) const {
   const RowPlace &place = placement.rows[row];
   if (place.core == kNone)
     return tokens.ofHost(place.indexInStage);
-  return place.net ? tokens.ofCore(place.core, place.indexInStage)
+  return place.net ? tokens.ofCore(place.core, sent.empty() ? place.indexInStage : sent[row])
                    : tokens.ofLocal(place.indexInStage);
 }
 
@@ -88,6 +90,16 @@ void Announcements::announceWrites(uint32_t core) {
       matrix[core].announce(blockNumber(item.block), tokens.local, kUnknown);
       lastWrites.insert({core, i});
     }
+  }
+}
+
+void Announcements::countSent() {
+  sent.resize(graph.rows.size());
+  for (const std::vector<VectorItem> &items : order.vector) {
+    uint32_t count = 0;
+    for (const VectorItem &item : items)
+      if (item.block == kNoBlock && placement.rows[item.row].net)
+        sent[item.row] = count++;
   }
 }
 

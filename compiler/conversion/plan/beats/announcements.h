@@ -60,6 +60,7 @@ private:
   Bank host;
   /// (core, position in its order) of the last write of a block there.
   std::set<std::pair<uint32_t, size_t>> lastWrites;
+  std::vector<uint32_t> sent; ///< how many rows a row's core sends before it; empty if not needed
 
   /// That a core's sums ahead have read what they read.
   [[nodiscard]] rows::RowId readNumber(uint32_t core) const { return sumsAheadNumber() + 1 + core; }
@@ -70,6 +71,7 @@ private:
   /// What a core's vector unit writes.
   void announceWrites(uint32_t core);
   void announceSumsAhead(uint32_t core);
+  void countSent();
 };
 
 } // namespace sluice::plan

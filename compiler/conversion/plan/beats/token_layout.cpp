@@ -11,10 +11,10 @@ constexpr uint32_t kLocalTokens = 4;
 
 } // namespace
 
-TokenLayout TokenLayout::make(uint32_t cores, bool manySlots, bool sumsAhead) {
+TokenLayout TokenLayout::make(uint32_t cores, Slots slots, bool sumsAhead) {
   TokenLayout layout;
   const uint32_t own = sumsAhead ? 1 : 0;
-  if (!manySlots && isa::kTokens % cores == 0 && isa::kTokens / cores > 3) {
+  if (slots == Slots::One && isa::kTokens % cores == 0 && isa::kTokens / cores > 3) {
     // Neighbours are one stride apart all the way round the bank, so one
     // instruction takes rows of all cores in turn for ever.
     layout.coreStride = isa::kTokens / cores;
@@ -26,7 +26,8 @@ TokenLayout TokenLayout::make(uint32_t cores, bool manySlots, bool sumsAhead) {
     return layout;
   }
   layout.hosts = kHosts;
-  layout.slots = manySlots ? (isa::kTokens - kHosts - 1 - own) / cores : 1;
+  layout.slots = slots == Slots::One ? 1 : (isa::kTokens - kHosts - 1 - own) / cores;
+  layout.inRuns = slots == Slots::InRuns;
   layout.slotStride = cores;
   const uint32_t spare = isa::kTokens - kHosts - own - layout.slots * cores;
   layout.locals = std::min(kLocalTokens, spare);

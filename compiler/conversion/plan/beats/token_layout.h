@@ -5,11 +5,19 @@
 
 namespace sluice::plan {
 
+/// How the rows of a core share its tokens.
+enum class Slots : uint8_t {
+  One,    ///< a core has one token, and one instruction announces many rows
+  Many,   ///< rows of a stage take its tokens in turn, and a reader takes more with one instruction
+  InRuns, ///< runs of all its rows do: the most rows may be on the way
+};
+
 /// Tokens by producer. Every token has one producer, so the n-th give is the
 /// n-th row of that producer, whatever the timing.
 struct TokenLayout {
   uint32_t coreStride = 1; ///< between the tokens of neighbouring cores
-  uint32_t slots = 1;      ///< tokens per core; rows of a stage take them in turn
+  uint32_t slots = 1;      ///< tokens per core
+  bool inRuns = false;     ///< Slots::InRuns
   uint32_t slotStride = 0;
   uint32_t host = 0;   ///< first of the tokens of rows from the host
   uint32_t hosts = 1;  ///< how many those are
@@ -22,8 +30,9 @@ struct TokenLayout {
   /// behind it need not wait and become one instruction.
   bool takeArrived = false;
 
+  /// `index` is that in the stage, or with `inRuns` that of all rows that the core sends.
   uint32_t ofCore(uint32_t core, uint32_t index) const {
-    return core * coreStride + index % slots * slotStride;
+    return core * coreStride + (inRuns ? index / kRun : index) % slots * slotStride;
   }
 
   /// Whole runs of rows share a token, so that one instruction announces them.
@@ -34,10 +43,8 @@ struct TokenLayout {
   static constexpr uint32_t kRun = 240;
   static constexpr uint32_t kHosts = 5; ///< most that `hosts` can be
 
-  /// With one slot a core's rows are announced by one instruction; with more,
-  /// a reader takes more rows with one instruction.
   /// Without sums ahead, their token is one more for local rows.
-  static TokenLayout make(uint32_t cores, bool manySlots, bool sumsAhead);
+  static TokenLayout make(uint32_t cores, Slots slots, bool sumsAhead);
 };
 
 } // namespace sluice::plan

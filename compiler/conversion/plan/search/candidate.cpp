@@ -63,7 +63,7 @@ Candidate CandidateMaker::build(const Choice &choice) {
     candidate.stuck = Stuck::Order;
     return candidate;
   }
-  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, work.sumsAhead);
+  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.slots, work.sumsAhead);
   tokens.takeArrived = choice.takeArrived;
   candidate.beats =
       buildBeats(graph, work, candidate.placement, *ordered.order, tokens, choice.entry);

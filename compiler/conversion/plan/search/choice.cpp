@@ -34,6 +34,18 @@ std::string chainsText(const std::map<uint32_t, Chain> &chains) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string tokensText(Slots slots) {
+  switch (slots) {
+  case Slots::One:
+    return "one token per producer";
+  case Slots::Many:
+    return "several tokens per producer";
+  case Slots::InRuns:
+    return "several tokens per producer, each for a run of rows";
+  }
+  return {};
+}
+
 /// The place of the deferred operands among the decisions.
 constexpr size_t kDeferred = 2;
 
@@ -43,7 +55,7 @@ std::vector<Decision> decisionsOf(const Choice &choice) {
   const SplitOptions &split = choice.split;
   std::vector<Decision> decisions{
       {fmt::format("stages of up to {} products on one core", placement.keepTogether)},
-      {choice.manySlots ? "several tokens per producer" : "one token per producer"},
+      {tokensText(choice.slots)},
       {deferredText(choice.tails)}};
   const auto decide = [&](bool taken, std::string text, std::string usual) {
     decisions.push_back({taken ? std::move(text) : std::move(usual), !taken});

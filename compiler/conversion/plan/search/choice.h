@@ -17,7 +17,7 @@ inline constexpr uint32_t kAll = kNone;
 struct Choice {
   PlacementOptions placement; ///< `cores` is what `split` gives
   SplitOptions split;
-  bool manySlots = false;
+  Slots slots = Slots::One;
   bool takeArrived = false;
   Tails tails;
   Entry entry;
@@ -26,7 +26,7 @@ struct Choice {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
                     placement.byArrival, placement.byCell, placement.lateApart, placement.runs,
                     placement.inputsEverywhere, placement.reuse, placement.tablesApart,
-                    placement.spread, placement.byOwn, split, manySlots, takeArrived, tails, entry);
+                    placement.spread, placement.byOwn, split, slots, takeArrived, tails, entry);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 

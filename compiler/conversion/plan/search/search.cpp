@@ -34,6 +34,11 @@ constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasured
 /// Improvements saved a factor of 2.7 at most (docs/decisions/search-ends-early.md).
 constexpr double kFar = 3;
 
+/// What is tried besides a choice of slots: runs are for rows that the others cannot count.
+std::vector<Slots> slotsTried(Slots slots) {
+  return slots == Slots::InRuns ? std::vector{slots} : std::vector{Slots::One, Slots::Many};
+}
+
 /// Values of PlacementOptions::reuse; the last needs the fewest addresses.
 constexpr std::array<uint32_t, 4> kReuses{0, 3, 2, 1};
 
@@ -77,6 +82,7 @@ private:
     bestChoice = choice;
     best = make.build(choice);
     closest = excessOf(best.use);
+    hasRoom = best.fits;
     fitted = make.sound(best);
     if (best.stuck != Stuck::No || fitted || !possible)
       return;
@@ -88,6 +94,12 @@ private:
     }
     if (startFrom(choice))
       return;
+    if (hasRoom) { // but more rows are on the way than a token counts
+      choice.slots = Slots::InRuns;
+      if (startFrom(choice))
+        return;
+      choice.slots = Slots::One;
+    }
     // A row of more products than a core has blocks for is shared out.
     if (const auto stage = longestStage(); lacks("weight blocks") && stage) {
       plainest = best;
@@ -130,16 +142,18 @@ private:
   /// ways change the number of instructions little, so the first plan with far too many ends the
   /// trials.
   bool startAt(Choice choice) {
-    uint64_t left = 2 * kReuses.size();
+    const std::vector<Slots> allSlots = slotsTried(choice.slots);
+    uint64_t left = allSlots.size() * kReuses.size();
     for (const uint32_t reuse : kReuses)
-      for (const bool manySlots : {false, true}) {
+      for (const Slots slots : allSlots) {
         if (isHopeless())
           return false;
         choice.placement.reuse = reuse;
-        choice.manySlots = manySlots;
+        choice.slots = slots;
         Candidate other = make.build(choice);
         const double excess = excessOf(other.use);
         closest = std::min(closest, excess);
+        hasRoom |= other.fits;
         --left;
         if (other.stuck == Stuck::No && make.sound(other)) {
           best = std::move(other);
@@ -189,6 +203,7 @@ private:
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits
   std::set<Choice> seen;
   bool fitted = false;  ///< some plan fits
+  bool hasRoom = false; ///< some plan that start() built fits, sound or not
   double closest = 0;   ///< the least excessOf() of the plans that start() built
   bool windows = false; ///< long stages whose rows are looked at by several
   std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
@@ -367,14 +382,14 @@ private:
   void explore(const Choice &from) {
     const uint32_t cores = graph.geometry.cores;
     for (const uint32_t together : sizesTogether())
-      for (const bool manySlots : {false, true})
+      for (const Slots slots : slotsTried(from.slots))
         for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
           Choice other;
           other.placement = from.placement;
           other.takeArrived = from.takeArrived;
           other.split = from.split;
           other.placement.keepTogether = together;
-          other.manySlots = manySlots;
+          other.slots = slots;
           other.tails.assign(work.stages.size(), tail);
           consider(std::move(other));
         }

@@ -170,7 +170,7 @@ protected:
   Placement placement = place(graph, work, options);
   MachineBeats beats = buildBeats(graph, work, placement,
                                   *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
-                                  TokenLayout::make(2, false, false));
+                                  TokenLayout::make(2, Slots::One, false));
 
   std::string verdict() const {
     const std::optional<Schedule> schedule = makeSchedule(graph, beats);
@@ -206,7 +206,7 @@ TEST_F(BlockProofs, AMissingWrite) {
 TEST_F(BlockProofs, AProductBeforeItsWeights) {
   // The block's token is taken by a later beat.
   UnitBeats &unit = beats.matrix[0];
-  const uint32_t local = TokenLayout::make(2, false, false).local;
+  const uint32_t local = TokenLayout::make(2, Slots::One, false).local;
   const auto waits = [&](const Beat &beat) {
     return beat.wait.count != 0 && beat.wait.token == local;
   };
@@ -260,7 +260,7 @@ protected:
 /// A beat that waits for one row takes those that are there as well.
 TEST_F(LateBlockProofs, FewerWaits) {
   const std::ptrdiff_t before = waits();
-  TokenLayout tokens = TokenLayout::make(2, false, false);
+  TokenLayout tokens = TokenLayout::make(2, Slots::One, false);
   tokens.takeArrived = true;
   beats = buildBeats(graph, work, placement,
                      *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)), tokens);

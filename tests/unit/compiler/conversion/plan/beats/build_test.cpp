@@ -33,7 +33,7 @@ constexpr uint32_t kHost = 1, kLocal = 6, kCore1 = 16;
 struct Building : testing::Test {
   GraphBuilder builder{"c2b8", 1};
   PlacementOptions options;
-  TokenLayout tokens = TokenLayout::make(2, false, false);
+  TokenLayout tokens = TokenLayout::make(2, Slots::One, false);
   Placement placement;
   MachineBeats beats;
 
@@ -266,17 +266,17 @@ TEST_F(Building, RowsThatNobodyReadsAreTaken) {
 }
 
 TEST(TokenLayout, OneTokenForEachCore) {
-  const TokenLayout two = TokenLayout::make(2, false, false);
+  const TokenLayout two = TokenLayout::make(2, Slots::One, false);
   EXPECT_EQ(std::tuple(two.ofCore(0, 7), two.ofCore(1, 7)), std::tuple(0U, kCore1));
   EXPECT_EQ(std::tuple(two.ofHost(0), two.ofHost(239), two.ofHost(240), two.ofHost(1200)),
             std::tuple(1U, 1U, 2U, 1U));
   EXPECT_EQ(std::tuple(two.ofLocal(0), two.ofLocal(240), two.ofLocal(960)), std::tuple(6U, 7U, 6U));
-  const TokenLayout six = TokenLayout::make(6, false, false); // 32 is no multiple of 6
+  const TokenLayout six = TokenLayout::make(6, Slots::One, false); // 32 is no multiple of 6
   EXPECT_EQ(std::tuple(six.ofCore(5, 9), six.host, six.local), std::tuple(5U, 23U, 28U));
 }
 
 TEST(TokenLayout, SeveralTokensForEachCore) {
-  const TokenLayout layout = TokenLayout::make(2, true, false);
+  const TokenLayout layout = TokenLayout::make(2, Slots::Many, false);
   EXPECT_EQ(layout.slots, 13U); // 32 tokens, 5 of the host and a local one
   EXPECT_EQ(std::tuple(layout.ofCore(0, 0), layout.ofCore(1, 0), layout.ofCore(0, 1),
                        layout.ofCore(1, 12), layout.ofCore(1, 13)),
@@ -284,11 +284,19 @@ TEST(TokenLayout, SeveralTokensForEachCore) {
   EXPECT_EQ(std::tuple(layout.host, layout.local, layout.locals), std::tuple(26U, 31U, 1U));
 }
 
+TEST(TokenLayout, ATokenForARunOfTheRowsOfACore) {
+  const TokenLayout layout = TokenLayout::make(6, Slots::InRuns, false);
+  EXPECT_EQ(layout.slots, 4U);
+  EXPECT_EQ(std::tuple(layout.ofCore(1, 0), layout.ofCore(1, 239), layout.ofCore(1, 240),
+                       layout.ofCore(1, 959), layout.ofCore(1, 960)),
+            std::tuple(1U, 1U, 7U, 19U, 1U));
+}
+
 TEST(TokenLayout, NoTwoProducersShareAToken) {
   for (const uint32_t cores : {1, 2, 3, 4, 6, 8, 16})
-    for (const bool many : {false, true}) {
-      SCOPED_TRACE(testing::Message() << cores << " cores, many " << many);
-      const TokenLayout layout = TokenLayout::make(cores, many, false);
+    for (const Slots slots : {Slots::One, Slots::Many, Slots::InRuns}) {
+      SCOPED_TRACE(testing::Message() << cores << " cores, slots " << static_cast<int>(slots));
+      const TokenLayout layout = TokenLayout::make(cores, slots, false);
       std::set<uint32_t> tokens;
       size_t count = 0;
       const auto add = [&](uint32_t token) {
@@ -298,7 +306,7 @@ TEST(TokenLayout, NoTwoProducersShareAToken) {
       };
       for (uint32_t core = 0; core < cores; ++core)
         for (uint32_t slot = 0; slot < layout.slots; ++slot)
-          add(layout.ofCore(core, slot));
+          add(layout.ofCore(core, slot * (layout.inRuns ? TokenLayout::kRun : 1)));
       for (uint32_t i = 0; i < layout.hosts; ++i)
         add(layout.ofHost(i * TokenLayout::kRun));
       for (uint32_t i = 0; i < layout.locals; ++i)

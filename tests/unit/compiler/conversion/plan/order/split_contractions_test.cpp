@@ -291,7 +291,7 @@ protected:
   Placement placement = place(graph, work, {.keepTogether = 0, .cores = &split.cores});
   MachineBeats beats = buildBeats(graph, work, placement,
                                   *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
-                                  TokenLayout::make(2, false, false));
+                                  TokenLayout::make(2, Slots::One, false));
 
   std::string verdict() const {
     return verify(graph, placement, beats, *makeSchedule(graph, beats)).value_or("sound");

@@ -50,7 +50,7 @@ protected:
     placement = place(graph, work, options);
     beats = buildBeats(graph, work, placement,
                        *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
-                       TokenLayout::make(2, false, true), entry);
+                       TokenLayout::make(2, Slots::One, true), entry);
   }
 
   std::string verdict() const {
@@ -178,7 +178,7 @@ TEST_F(StateProof, TheNextInferenceEntersBeforeTheSums) {
   EXPECT_THAT(verdict(), HasSubstr("deadlocks"));
   // Who is not told, and does not ask, writes over what the other core's sums read.
   tell(beats.vector[0]).signal = {};
-  const TokenLayout tokens = TokenLayout::make(2, false, true);
+  const TokenLayout tokens = TokenLayout::make(2, Slots::One, true);
   for (uint32_t core = 0; core < 2; ++core) {
     UnitBeats &unit = beats.vector[core];
     for (auto i = static_cast<size_t>(&tell(unit) - unit.beats.data()); i < unit.beats.size(); ++i)

@@ -25,7 +25,7 @@ protected:
   MachineBeats released(uint32_t stage) const {
     return buildBeats(graph, work, placement,
                       *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
-                      TokenLayout::make(2, false, false), {stage, false});
+                      TokenLayout::make(2, Slots::One, false), {stage, false});
   }
 
   /// What the proof says about the beats as they are now.
