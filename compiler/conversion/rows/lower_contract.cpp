@@ -8,6 +8,7 @@
 
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/fold_rows.h"
+#include "compiler/conversion/rows/known_sums.h"
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
@@ -18,65 +19,6 @@ using namespace mlir;
 
 namespace sluice::rows {
 namespace {
-
-/// Sums of products with the same weights: further indices of a batch axis use them again where
-/// their elements lie in rows and lanes the same way.
-class KnownSums {
-public:
-  explicit KnownSums(const std::vector<Trip> &bases) {
-    for (const Trip &base : bases)
-      ++left[base.w];
-  }
-
-  /// At an index of the batch axes, each of which is named once.
-  void next(const Trip &base) {
-    weights = base.w;
-    isLast = --left[weights] == 0;
-  }
-
-  /// The sum of elements for the lanes from `first` on, made if it is not known.
-  LinearSum::Rounded sumOf(const std::vector<Element> &elements, size_t first,
-                           llvm::function_ref<LinearSum::Rounded()> make) {
-    const auto key = std::pair(weights, first);
-    if (isLast && !known.contains(key))
-      return make(); // nobody else has these weights
-    std::vector<Known> &before = known[key];
-    std::vector<Element> pattern = elements;
-    std::vector<RowId> rows;
-    std::unordered_map<RowId, RowId> ordinals; // of the rows
-    for (Element &element : pattern)
-      if (element.row != kNoRow) {
-        const auto [ordinal, added] =
-            ordinals.try_emplace(element.row, static_cast<RowId>(rows.size()));
-        if (added)
-          rows.push_back(element.row);
-        element.row = ordinal->second;
-      }
-    auto found = std::find_if(before.begin(), before.end(),
-                              [&](const Known &one) { return one.pattern == pattern; });
-    if (found == before.end()) {
-      Known one{std::move(pattern), make()};
-      for (RowId &source : one.sum.sources)
-        source = ordinals.at(source);
-      before.push_back(std::move(one));
-      found = before.end() - 1;
-    }
-    LinearSum::Rounded sum = found->sum;
-    for (RowId &source : sum.sources)
-      source = rows[source];
-    return sum;
-  }
-
-private:
-  struct Known {
-    std::vector<Element> pattern; ///< rows replaced by their order of appearance
-    LinearSum::Rounded sum;       ///< its sources too
-  };
-  std::map<std::pair<int64_t, size_t>, std::vector<Known>> known; ///< by weights and first lane
-  std::unordered_map<int64_t, size_t> left; ///< indices that are still to come, by weights
-  int64_t weights = 0;                      ///< place of those of the index
-  bool isLast = false;                      ///< of those with its weights
-};
 
 class LazyContraction final : public LazyLinear {
 public:
@@ -167,6 +109,19 @@ private:
     return split;
   }
 
+  /// What of the weights a sum multiplies, besides the first ones' place: equal for the steps of a
+  /// recurrence.
+  [[nodiscard]] KnownSums::Weights weightsOf(const Split &split) const {
+    KnownSums::Weights weights{op->getOperand(xFirst ? 1 : 0), {}};
+    for (const auto *loopsOfSum : {&split.feature, &split.inner}) {
+      for (const size_t loop : *loopsOfSum)
+        for (const int64_t one : {loops.extents[loop], (xFirst ? loops.rhs : loops.lhs)[loop]})
+          weights.loops.push_back(one);
+      weights.loops.push_back(0); // is no extent
+    }
+    return weights;
+  }
+
   /// A typical value of the runtime element at each trip of the summed loops:
   /// the mean over the outer loops of its nominal values.
   std::vector<double> typical(Lowering &lowering, const std::vector<Trip> &outer,
@@ -208,15 +163,15 @@ bool hasMaximumAlongLanes(Value value, unsigned maps = 4) {
 RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &after) {
   std::deque<RowTensor> scaled;
   const RowTensor &x = lowering.affineRows(op->getOperand(xFirst ? 0 : 1), scaled);
-  const reference::Tensor w = lowering.constant(op->getOperand(xFirst ? 1 : 0));
+  const Value weightValue = op->getOperand(xFirst ? 1 : 0);
   const RowLayout layout = lowering.layoutOf(op->getResult(0));
   const int64_t lanes = lowering.graph.lanes();
   lowering.beginGroup(ops);
 
-  const auto [feature, outer, inner] = splitLoops(layout);
+  const Split split = splitLoops(layout);
   const auto trips = [&](const std::vector<size_t> &which) { return loops.trips(which, xFirst); };
-  const std::vector<Trip> features = trips(feature), sums = trips(inner), bases = trips(outer);
-  const std::vector<double> means = typical(lowering, bases, sums);
+  const std::vector<Trip> features = trips(split.feature), sums = trips(split.inner),
+                          bases = trips(split.outer);
   const bool isMaximised = hasMaximumAlongLanes(op->getResult(0));
 
   struct Place {
@@ -226,33 +181,51 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   std::vector<Place> places;
   std::vector<LinearSum::Rounded> made;
   const bool shared = features.back().x == features.front().x; // lanes read the same elements
-  std::vector<Element> elements; // [lane, unless they are shared][trip of the summed loops]
-  KnownSums known(bases);
+  std::optional<reference::Tensor> w;
+  std::optional<std::vector<double>> means; // of a sum without a bias, nobody asks
+  // The sums of this operation, or those of all operations that have its weights.
+  KnownSums own;
+  const bool isOnly = weightValue.hasOneUse();
+  KnownSums &known = isOnly ? own : lowering.knownSums(weightsOf(split));
+  std::unordered_map<int64_t, size_t> left; // indices that are still to come, by weights
+  for (const Trip &base : bases)
+    ++left[base.w];
   for (const Trip &base : bases) {
-    known.next(base);
+    const bool isLast = --left[base.w] == 0 && isOnly;
     for (size_t first = 0; first < features.size(); first += lanes) {
       const size_t count = std::min<size_t>(lanes, features.size() - first);
-      elements.clear();
+      KnownSums::Factors factors;
       for (size_t j = 0; j < (shared ? 1 : count); ++j)
         for (const Trip &sum : sums)
-          elements.push_back(x.element(base.x + features[first + j].x + sum.x));
-      LinearSum::Rounded row = known.sumOf(elements, first, [&] {
+          factors.elements.push_back(x.element(base.x + features[first + j].x + sum.x));
+      for (size_t j = 0; !after.scale.empty() && j < count; ++j)
+        factors.scale.push_back(after.scale[base.out + features[first + j].out]);
+      if (!after.offset.empty() ||
+          llvm::any_of(factors.elements, [](const Element &one) { return one.offset != 0; })) {
+        if (!means)
+          means = typical(lowering, bases, sums);
+        factors.means = *means;
+      }
+      LinearSum::Rounded row = known.sumOf({base.w, first}, factors, isLast, [&] {
+        if (!w)
+          w = lowering.constant(weightValue);
         LinearSum sum(lowering.graph);
         const auto weight = [&](size_t j, size_t k) {
-          return w.values[base.w + features[first + j].w + sums[k].w];
+          return w->values[base.w + features[first + j].w + sums[k].w];
         };
+        const auto mean = [&](size_t k) { return factors.means.empty() ? 0 : factors.means[k]; };
         std::vector<double> weights(count);
         for (size_t k = 0; shared && k < sums.size(); ++k) {
           for (size_t j = 0; j < count; ++j)
             weights[j] = weight(j, k);
-          sum.add(0, elements[k], weights, means[k]);
+          sum.add(0, factors.elements[k], weights, mean(k));
         }
         for (size_t j = 0; !shared && j < count; ++j)
           for (size_t k = 0; k < sums.size(); ++k)
-            sum.add(static_cast<uint32_t>(j), elements[j * sums.size() + k], weight(j, k),
-                    means[k]);
-        for (size_t j = 0; !after.scale.empty() && j < count; ++j)
-          sum.scale(static_cast<uint32_t>(j), after.scale[base.out + features[first + j].out]);
+            sum.add(static_cast<uint32_t>(j), factors.elements[j * sums.size() + k], weight(j, k),
+                    mean(k));
+        for (size_t j = 0; j < factors.scale.size(); ++j)
+          sum.scale(static_cast<uint32_t>(j), factors.scale[j]);
         return sum.round();
       });
       lowering.macs += row.products;

@@ -18,6 +18,7 @@
 
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/integer_differences.h"
+#include "compiler/conversion/rows/known_sums.h"
 #include "compiler/conversion/rows/linear_sum.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/row_tensor.h"
@@ -144,6 +145,8 @@ public:
   [[nodiscard]] bool usersTakeAffine(mlir::Value value) const {
     return affineUsers.contains(value);
   }
+  /// The sums that operations with the same weights have made.
+  KnownSums &knownSums(const KnownSums::Weights &weights) { return sums[weights]; }
   /// Records a problem of an operation. Rows of zeros stand for its result, so
   /// that the rest is still checked.
   RowTensor fail(mlir::Operation *op, const std::string &code, std::string message,
@@ -177,6 +180,7 @@ private:
   int64_t nominalProducts; ///< left
   uint32_t nesting = 0;    ///< calls of rows() under way
   llvm::DenseSet<mlir::Value> affineUsers;
+  std::map<KnownSums::Weights, KnownSums> sums;
   // Looked up by key only: its order never reaches the output. Pointers, so
   // that references to rows stay valid.
   llvm::DenseMap<mlir::Value, std::unique_ptr<State>> values;
