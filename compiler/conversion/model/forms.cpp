@@ -14,6 +14,7 @@
 
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
+#include "compiler/conversion/loops/block_bound.h"
 #include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/loops/ring_bound.h"
 #include "compiler/conversion/plan/order/least_memory.h"
@@ -22,6 +23,7 @@
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/rows/bound_facts.h"
+#include "compiler/conversion/rows/constant_bound.h"
 #include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/longest_way.h"
 #include "compiler/conversion/rows/program_ops.h"
@@ -79,6 +81,10 @@ constexpr uint64_t kAlwaysLowered = 32768;
 /// third of a second to lower.
 constexpr uint64_t kFarBeyond = 2, kManyElements = uint64_t{1} << 19;
 
+/// Rows of constants are counted up to so many times what there are, which takes a part of a
+/// second.
+constexpr uint64_t kMostConstants = 16;
+
 /// Whether the planner may find memory for a graph, and what to say if it cannot.
 struct Bound {
   bool mayFit = false;
@@ -129,8 +135,8 @@ struct Source {
     return rows::lowerToRows(main, geometry, model, options);
   }
 
-  /// Loops over positions; nothing if the function has none, or if `mayFit` says no before trips
-  /// are lowered.
+  /// Loops over positions; nothing if the function has none, or if `mayFit` says no: of the
+  /// outlines before trips are lowered, or of the program.
   [[nodiscard]] Outcome<rows::Program>
   asLoops(const bodies::Partition &partition, const rows::LoweringOptions &options,
           llvm::function_ref<bool(const rows::Program &)> mayFit) const {
@@ -138,7 +144,7 @@ struct Source {
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     // Bodies that instructions cannot express are no form of the model; the plain one remains.
-    if (!loops || !loops::isPlannable(*made))
+    if (!loops || !mayFit(*made) || !loops::isPlannable(*made))
       made.value.reset();
     return made;
   }
@@ -173,7 +179,7 @@ public:
       : module(module), copy(std::move(copy)), geometry(geometry), model(model), options(options) {}
 
   ModelForms run() {
-    for (const auto find : {&Forms::lackingWeights, &Forms::lackingSums})
+    for (const auto find : {&Forms::lackingWeights, &Forms::lackingSums, &Forms::lackingConstants})
       if (Problems lacks = (this->*find)(); !lacks.empty())
         return {{}, {}, std::move(lacks), {}};
     std::vector<std::string> loopNotes, plainNotes;
@@ -295,6 +301,24 @@ private:
                                           {{nameOf(bound->node), bound->rows}}})};
   }
 
+  /// The problem of a model whose constants have no room in local rows whatever its form.
+  Problems lackingConstants() {
+    const uint64_t available = uint64_t{geometry.cores} * geometry.localRows;
+    const auto boundOf = [&](func::FuncOp main) {
+      return rows::constantBound(factsOf(main), geometry.lanes, kMostConstants * available);
+    };
+    const rows::ConstantBound bound = boundOf(mainOf(module));
+    if (bound.rows <= available || !llvm::all_of(withLateFactors(), [&](const auto &sunk) {
+          return boundOf(mainOf(**sunk)).rows > available;
+        }))
+      return {};
+    std::vector<plan::User> largest;
+    for (const auto &[node, rows] : llvm::ArrayRef(bound.nodes).take_front(kNamed))
+      largest.push_back({nameOf(node), rows});
+    return {plan::leastProblem(
+        geometry, {"local rows", "its constants", bound.rows, available, std::move(largest)})};
+  }
+
   /// What is known of the numbers of a quantised network.
   void findNumbers() {
     if (llvm::any_of(model.nodes,
@@ -373,15 +397,17 @@ private:
         users("output", main.front().getTerminator()->getOperands(), model.outputs));
   }
 
-  /// The function as loops over positions, if it has any. Trips are not lowered if their rings
-  /// certainly lack memory.
+  /// The function as loops over positions, if it has any and their rings and weights may have room.
+  /// Trips are not lowered if the rings have none.
   Outcome<rows::Program> asLoops(const SharedSource &source, const rows::LoweringOptions &options) {
     const auto partition = bodies::findPartition(source->main);
     if (!partition || keepsState())
       return {};
     Problems lacks;
-    auto made = source->asLoops(*partition, options, [&](const rows::Program &outlines) {
-      lacks = lackingRings(outlines);
+    auto made = source->asLoops(*partition, options, [&](const rows::Program &program) {
+      lacks = lackingRings(program);
+      if (lacks.empty())
+        lacks = lackingBlocks(program);
       return lacks.empty();
     });
     if (!lacks.empty()) {
@@ -399,6 +425,19 @@ private:
     return {plan::leastProblem(
         geometry, {"inbox rows", "its tensors", bound.rows, geometry.inboxRows,
                    llvm::ArrayRef(bound.largest).take_front(kNamed).vec(), "an inbox"})};
+  }
+
+  /// The problem of loops whose weights have no room whatever their groups and runs. Of small ones
+  /// the planner says more.
+  [[nodiscard]] Problems lackingBlocks(const rows::Program &program) const {
+    if (productsOf(program) < kAlwaysPlanned)
+      return {};
+    const uint64_t available = uint64_t{geometry.cores} * geometry.weightBlocks;
+    loops::BlockBound bound = loops::blockBound(program);
+    if (bound.blocks <= available)
+      return {};
+    return {plan::leastProblem(geometry, {"weight blocks", "its weights", bound.blocks, available,
+                                          std::move(bound.largest)})};
   }
 
   /// How to make a program with trees of another shape.

@@ -183,9 +183,10 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   const bool shared = features.back().x == features.front().x; // lanes read the same elements
   std::optional<reference::Tensor> w;
   std::optional<std::vector<double>> means; // of a sum without a bias, nobody asks
-  // The sums of this operation, or those of all operations that have its weights.
+  // The sums of this operation, or those of all operations that have its weights. The steps of a
+  // recurrence have one position each; the sums of many would take memory.
   KnownSums own;
-  const bool isOnly = weightValue.hasOneUse();
+  const bool isOnly = weightValue.hasOneUse() || bases.size() != 1;
   KnownSums &known = isOnly ? own : lowering.knownSums(weightsOf(split));
   std::unordered_map<int64_t, size_t> left; // indices that are still to come, by weights
   for (const Trip &base : bases)

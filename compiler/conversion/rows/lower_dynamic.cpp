@@ -89,7 +89,7 @@ private:
 RowTensor LazyDynamic::constantSide(Lowering &lowering, Value value,
                                     const std::vector<size_t> &axes, size_t lanes) {
   const auto shape = ir::shapeOf(value);
-  const auto axis = std::find(axes.begin(), axes.end(), lanes) - axes.begin();
+  const auto axis = std::ranges::find(axes, lanes) - axes.begin();
   const reference::Tensor tensor = lowering.constant(value);
   const bool finite = std::all_of(tensor.values.begin(), tensor.values.end(), [](double element) {
     return std::isfinite(bf16ToDouble(roundToBf16(element)));
@@ -239,6 +239,14 @@ bool isDynamic(Operation *op, const Loops &loops) {
 std::optional<unsigned> sideOfWeights(Operation *op, const Loops &loops) {
   const std::optional<Form> form = formOf(op, loops);
   return form ? std::optional(form->weightsLeft ? 0U : 1U) : std::nullopt;
+}
+
+std::optional<size_t> axisOfConstant(Operation *op, const Loops &loops) {
+  const std::optional<Form> form = formOf(op, loops);
+  if (!form)
+    return std::nullopt;
+  const std::vector<size_t> &axes = form->weightsLeft ? loops.rhsAxes : loops.lhsAxes;
+  return std::ranges::find(axes, form->in) - axes.begin();
 }
 
 std::unique_ptr<Lazy> lowerDynamic(Operation *op, const Loops &loops) {

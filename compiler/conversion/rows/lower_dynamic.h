@@ -20,6 +20,10 @@ bool isDynamic(mlir::Operation *op, const Loops &loops);
 /// dimensions.
 std::optional<unsigned> sideOfWeights(mlir::Operation *op, const Loops &loops);
 
+/// Returns the axis of the constant operand of such a contraction along which rows hold it; nothing
+/// if no rule allows the data dimensions.
+std::optional<size_t> axisOfConstant(mlir::Operation *op, const Loops &loops);
+
 /// The result of such a contraction.
 std::unique_ptr<Lazy> lowerDynamic(mlir::Operation *op, const Loops &loops);
 

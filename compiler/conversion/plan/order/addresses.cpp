@@ -1,6 +1,8 @@
 #include "compiler/conversion/plan/order/addresses.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <unordered_map>
 #include <utility>
 
@@ -15,25 +17,20 @@ class Cells {
 public:
   explicit Cells(uint32_t reuse) : reuse(reuse) {}
 
-  /// The lowest place for a row of `stage` that nobody reads behind `lastRead`.
+  /// The lowest place for a row of `stage` that nobody reads behind `lastRead`. Stages come in
+  /// order.
   uint32_t take(uint32_t size, uint32_t stage, uint32_t lastRead) {
     if (lastRead == kNone)
       return keep(size);
-    if (std::exchange(current, stage) != stage)
-      taken = 0;
-    uint32_t at = reuse == 0 ? used() : taken;
-    for (uint32_t free = 0; at < used() && free < size;)
-      if (freeFrom[at + free] <= stage) {
-        if (++free; at + free == used())
-          break;
-      } else {
-        at += free + 1;
-        free = 0;
-      }
+    enter(stage);
+    const uint32_t at = reuse == 0 ? used() : size == 1 ? lowestFree() : lowestRun(size);
     freeFrom.resize(std::max<size_t>(freeFrom.size(), at + size));
-    std::fill_n(freeFrom.begin() + at, size, lastRead + reuse);
-    if (size == 1)
-      taken = at + 1;
+    const uint32_t from = lastRead + reuse;
+    released.resize(std::max<size_t>(released.size(), from + 1));
+    for (uint32_t address = at; address < at + size; ++address) {
+      freeFrom[address] = from;
+      released[from].push_back(address);
+    }
     return at;
   }
 
@@ -47,9 +44,42 @@ public:
 
 private:
   const uint32_t reuse;
-  std::vector<uint32_t> freeFrom; ///< by address, the first stage that may have it
-  uint32_t current = kNone;       ///< the stage of the last row
-  uint32_t taken = 0;             ///< no address below it is free in this stage
+  std::vector<uint32_t> freeFrom;              ///< by address, the first stage that may have it
+  std::vector<std::vector<uint32_t>> released; ///< addresses, by the first stage that may have them
+  uint32_t current = 0;                        ///< the stage of the last row
+  /// Addresses that were released by then; those of wide rows may have been taken again.
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
+
+  void enter(uint32_t stage) {
+    while (current < stage)
+      if (++current < released.size())
+        for (const uint32_t address : std::exchange(released[current], {}))
+          free.push(address);
+  }
+
+  uint32_t lowestFree() {
+    while (!free.empty()) {
+      const uint32_t address = free.top();
+      free.pop();
+      if (freeFrom[address] <= current)
+        return address;
+    }
+    return used();
+  }
+
+  /// The last addresses may be fewer than `size`.
+  [[nodiscard]] uint32_t lowestRun(uint32_t size) const {
+    uint32_t at = 0;
+    for (uint32_t count = 0; at < used() && count < size;)
+      if (freeFrom[at + count] <= current) {
+        if (++count; at + count == used())
+          break;
+      } else {
+        at += count + 1;
+        count = 0;
+      }
+    return at;
+  }
 };
 
 /// The rows of a stage in the order of their addresses: the one they have in the

@@ -111,12 +111,7 @@ public:
     if (const std::vector<uint32_t> &nodes = graph.rows[row].nodes; !nodes.empty())
       ++byNode[nodes.front()];
   }
-  [[nodiscard]] std::vector<User> largest() const {
-    std::vector<User> uses;
-    for (const auto &[amount, node] : largestOf(byNode))
-      uses.push_back({nodeName(graph.nodes[node]), amount});
-    return uses;
-  }
+  [[nodiscard]] std::vector<User> largest() const { return largestUsers(byNode, graph.nodes); }
 
 private:
   const Graph &graph;
@@ -162,6 +157,14 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   use.push_back({geometry.cores, "host instructions", schedule.lists[geometry.cores].size(),
                  geometry.hostInstructions});
   return use;
+}
+
+std::vector<User> largestUsers(const std::map<uint32_t, uint64_t> &byNode,
+                               const std::vector<format::SourceNode> &nodes) {
+  std::vector<User> users;
+  for (const auto &[amount, node] : largestOf(byNode))
+    users.push_back({nodeName(nodes[node]), amount});
+  return users;
 }
 
 bool fitsAll(const std::vector<MemoryUse> &use) {

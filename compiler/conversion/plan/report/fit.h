@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ struct User {
   std::string name; ///< "node 3 'conv1' (Conv)", or "'relu1_out'"
   uint64_t used = 0;
 };
+
+/// Returns the nodes that use most, the largest first; `byNode` is by index into `nodes`.
+std::vector<User> largestUsers(const std::map<uint32_t, uint64_t> &byNode,
+                               const std::vector<format::SourceNode> &nodes);
 
 /// More of a memory than a target has, whatever the plan.
 struct LeastUse {
