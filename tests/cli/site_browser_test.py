@@ -85,6 +85,14 @@ class Site(BrowserTest, unittest.TestCase):
         ActionChains(self.browser).send_keys(Keys.ENTER).perform()
         self.assertEqual(self.browser.current_url, first)
 
+    def test_search_knows_every_word(self):
+        self.open()
+        self.type("/rows")
+        self.assertEqual(self.script("""return index.then(built => {
+            const words = new Set(built.tokenSet.toArray()), indexed = built.invertedIndex;
+            return [...words].filter(word => !(word in indexed)).concat(Object.keys(indexed).filter(word => !words.has(word)));
+        })"""), [])
+
     def test_search_finds_every_page(self):
         """The title of a page in the search leads to it."""
         self.open()

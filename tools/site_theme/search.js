@@ -18,6 +18,11 @@ function load(file) {
 
 async function build() {
   await Promise.all([load("lunr.js"), load("index.js")]);
+  // lunr merges nodes of its set of words that have equal keys, but its own keys do not tell an edge "a" to node 12 and
+  // an edge "3" to node 4 from an edge "a" to node 1234. Words are then lost, and others appear that are not indexed.
+  lunr.TokenSet.prototype.toString = function () {
+    return this._str ?? (this.final ? "1" : "0") + Object.keys(this.edges).sort().map(edge => `${edge}${this.edges[edge].id},`).join("");
+  };
   return lunr(function () {
     this.ref("number");
     this.field("page", {boost: 4});
