@@ -302,10 +302,9 @@ struct Search {
       }
   }
 
-  /// Every memory of what comes closest to fitting.
-  [[nodiscard]] std::vector<plan::MemoryUse> closestUse() const {
-    const auto candidate = build(program, closestChoice, Instructions::Always);
-    return candidate ? candidate->trial.use : use;
+  /// What comes closest to fitting; nothing if its instructions cannot be made.
+  [[nodiscard]] std::optional<Candidate> closestCandidate() const {
+    return build(program, closestChoice, Instructions::Always);
   }
 
 private:
@@ -409,8 +408,10 @@ Problems makeLoopPlan(const rows::Program &original, const plan::PlanOptions &op
   std::optional<Candidate> &best = search.best;
   if (!best) {
     if (!search.use.empty()) {
-      result.memory = search.closestUse();
-      Problems problems = fitProblems(program, result.memory);
+      const std::optional<Candidate> closest = search.closestCandidate();
+      result.memory = closest ? closest->trial.use : search.use;
+      Problems problems = closest ? fitProblems(closest->program, closest->map, result.memory)
+                                  : fitProblems(program, {}, result.memory);
       for (Problem &problem : problems)
         if (!options.pins.empty())
           problem.fixes.push_back(

@@ -1,10 +1,13 @@
 #include "compiler/conversion/loops/memory_use.h"
 
 #include <algorithm>
+#include <map>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "compiler/conversion/plan/report/fit.h"
+#include "compiler/support/problem.h"
 
 namespace sluice::loops {
 
@@ -34,20 +37,63 @@ bool exceedsOthers(const std::vector<plan::MemoryUse> &use) {
       use, [](const auto &one) { return one.used > one.capacity && one.memory != "inbox rows"; });
 }
 
-Problems fitProblems(const rows::Program &program, const std::vector<plan::MemoryUse> &use) {
-  return plan::fitProblems(program.geometry, use, [&](const std::string &memory, uint32_t) {
-    std::vector<std::pair<uint32_t, std::string>> families;
-    if (memory == "inbox rows" || memory == "local rows")
-      for (const rows::Family &family : program.families)
-        if (family.input.has_value() == (memory == "inbox rows"))
-          families.emplace_back(family.total(), family.name);
-    std::ranges::sort(families, std::ranges::greater());
-    families.resize(std::min<size_t>(families.size(), 3));
-    std::vector<std::string> users;
-    for (const auto &[rows, name] : families)
-      users.push_back(fmt::format("'{}' ({} rows in total) uses {}", name, rows, memory));
-    return users;
-  });
+namespace {
+
+/// The nodes with the most weight blocks on a core that no node before them has there.
+std::vector<plan::User> largestWeights(const rows::Program &program, const Map &map,
+                                       uint32_t core) {
+  std::vector<bool> seen(map.blocks.size());
+  std::map<uint32_t, uint64_t> byNode;
+  for (size_t i = 0; i < map.bodies.size(); ++i) {
+    const BodyMap &body = map.bodies[i];
+    const rows::Graph &trip = program.bodies[i].trip;
+    if ((body.cores >> core & 1) == 0)
+      continue;
+    for (rows::RowId row = 0; row < trip.rows.size(); ++row)
+      for (const rows::Term &term : body.work[row].terms) {
+        const uint32_t stored = body.blocks[term.block];
+        if (stored == plan::kNone || seen[stored] || trip.rows[row].nodes.empty())
+          continue;
+        seen[stored] = true;
+        ++byNode[trip.rows[row].nodes.front()];
+      }
+  }
+  return plan::largestUsers(byNode, program.nodes);
+}
+
+} // namespace
+
+Problems fitProblems(const rows::Program &program, const Map &map,
+                     const std::vector<plan::MemoryUse> &use) {
+  Problems problems =
+      plan::fitProblems(program.geometry, use, [&](const std::string &memory, uint32_t core) {
+        if (memory == "weight blocks") {
+          std::vector<std::string> users;
+          for (const plan::User &user : largestWeights(program, map, core))
+            users.push_back(fmt::format("{} uses {} weight block{}", user.name, user.used,
+                                        user.used == 1 ? "" : "s"));
+          return users;
+        }
+        std::vector<std::pair<uint32_t, std::string>> families;
+        if (memory == "inbox rows" || memory == "local rows")
+          for (const rows::Family &family : program.families)
+            if (family.input.has_value() == (memory == "inbox rows"))
+              families.emplace_back(family.total(), family.name);
+        std::ranges::sort(families, std::ranges::greater());
+        families.resize(std::min<size_t>(families.size(), 3));
+        std::vector<std::string> users;
+        for (const auto &[rows, name] : families)
+          users.push_back(fmt::format("'{}' ({} rows in total) uses {}", name, rows, memory));
+        return users;
+      });
+  const auto holding = std::ranges::count_if(
+      use, [](const auto &one) { return one.memory == "weight blocks" && one.used != 0; });
+  for (Problem &problem : problems)
+    if (const auto *lacks = std::get_if<LacksMemory>(&problem.reason);
+        lacks && lacks->memory == "weight blocks" && holding > 1)
+      problem.notes.emplace_back("each core computes some of the positions, and stores the weights "
+                                 "of all layers that it computes");
+  return problems;
 }
 
 } // namespace sluice::loops

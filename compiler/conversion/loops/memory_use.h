@@ -20,7 +20,9 @@ void addInstructionUse(const format::Geometry &geometry, const std::vector<List>
 /// have room if it takes fewer lines at a time.
 bool exceedsOthers(const std::vector<plan::MemoryUse> &use);
 
-/// What does not fit, with the families that take most rows.
-Problems fitProblems(const rows::Program &program, const std::vector<plan::MemoryUse> &use);
+/// What does not fit, with the families that take most rows and the nodes that take most weight
+/// blocks. Of a map without bodies, no node is known.
+Problems fitProblems(const rows::Program &program, const Map &map,
+                     const std::vector<plan::MemoryUse> &use);
 
 } // namespace sluice::loops

@@ -80,6 +80,25 @@ TEST(LoopPlan, WhatDoesNotFitNamesItsFamilies) {
                                    "core 0"));
 }
 
+TEST(LoopPlan, WeightsThatDoNotFitNameTheirNodes) {
+  rows::Program program = denseNetwork("c2b8", 13, {2, 3, 1}, 1);
+  program.nodes = {{0, "fc", "MatMul"}};
+  for (rows::Body &body : program.bodies)
+    for (rows::Row &row : body.trip.rows)
+      row.nodes = {0};
+  program.geometry.weightBlocks = 1;
+  plan::Plan plan;
+  const Problems problems = makeLoopPlan(program, {}, plan);
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems[0].code + ": " + problems[0].message,
+            "E0401: the model does not fit c2b8: core 0 needs 9 weight blocks, 8 more than its 1");
+  EXPECT_THAT(problems[0].notes,
+              testing::ElementsAre("core 1 needs 9 weight blocks, 8 more than its 1",
+                                   "node 0 'fc' (MatMul) uses 9 weight blocks on core 0",
+                                   "each core computes some of the positions, and stores the "
+                                   "weights of all layers that it computes"));
+}
+
 /// Every position would need weights of its own.
 TEST(LoopPlan, WeightsOfOnePositionAlone) {
   ProgramBuilder builder("c2b8", 1);
