@@ -36,8 +36,8 @@ function(sluice_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
 endfunction()
 
-# Gives an executable the heap of jemalloc: a model is compiled in about three quarters of the time. Sanitizers have a
-# heap of their own.
+# Gives an executable the heap of jemalloc, with which models are compiled in less time. Sanitizers have a heap of their
+# own.
 function(sluice_heap target)
   if(NOT SLUICE_ASAN AND NOT SLUICE_TSAN)
     target_link_libraries(${target} PRIVATE PkgConfig::jemalloc)
