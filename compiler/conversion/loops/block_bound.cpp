@@ -1,6 +1,5 @@
 #include "compiler/conversion/loops/block_bound.h"
 
-#include <map>
 #include <set>
 
 #include "compiler/conversion/plan/order/work.h"
@@ -9,7 +8,7 @@ namespace sluice::loops {
 
 BlockBound blockBound(const rows::Program &program) {
   std::set<rows::WeightBlock> seen;
-  std::map<uint32_t, uint64_t> byNode;
+  plan::NodeCount count(program.nodes);
   for (const rows::Body &body : program.bodies) {
     const plan::Work work = plan::analyse(body.trip);
     std::vector<bool> isKnown(body.trip.blocks.size());
@@ -19,12 +18,11 @@ BlockBound blockBound(const rows::Program &program) {
           if (isKnown[term.block] || body.trip.dynamic.contains(term.block))
             continue;
           isKnown[term.block] = true;
-          const std::vector<uint32_t> &nodes = body.trip.rows[row].nodes;
-          if (seen.insert(body.trip.blocks[term.block]).second && !nodes.empty())
-            ++byNode[nodes.front()];
+          if (seen.insert(body.trip.blocks[term.block]).second)
+            count.add(body.trip.rows[row]);
         }
   }
-  return {seen.size(), plan::largestUsers(byNode, program.nodes)};
+  return {seen.size(), count.largest()};
 }
 
 } // namespace sluice::loops

@@ -11,7 +11,7 @@ namespace sluice::loops {
 
 struct BlockBound {
   uint64_t blocks = 0;             ///< of all cores together
-  std::vector<plan::User> largest; ///< nodes with the most blocks that no node before them has
+  std::vector<plan::User> largest; ///< nodes; a block counts for the first that has it
 };
 
 /// Returns a bound for a program: the blocks that its trips multiply by, each counted once. A plan

@@ -1,7 +1,6 @@
 #include "compiler/conversion/loops/memory_use.h"
 
 #include <algorithm>
-#include <map>
 #include <variant>
 
 #include <fmt/format.h>
@@ -39,11 +38,11 @@ bool exceedsOthers(const std::vector<plan::MemoryUse> &use) {
 
 namespace {
 
-/// The nodes with the most weight blocks on a core that no node before them has there.
+/// The nodes with the most weight blocks on a core. A block counts for the first node that has it.
 std::vector<plan::User> largestWeights(const rows::Program &program, const Map &map,
                                        uint32_t core) {
   std::vector<bool> seen(map.blocks.size());
-  std::map<uint32_t, uint64_t> byNode;
+  plan::NodeCount count(program.nodes);
   for (size_t i = 0; i < map.bodies.size(); ++i) {
     const BodyMap &body = map.bodies[i];
     const rows::Graph &trip = program.bodies[i].trip;
@@ -52,13 +51,13 @@ std::vector<plan::User> largestWeights(const rows::Program &program, const Map &
     for (rows::RowId row = 0; row < trip.rows.size(); ++row)
       for (const rows::Term &term : body.work[row].terms) {
         const uint32_t stored = body.blocks[term.block];
-        if (stored == plan::kNone || seen[stored] || trip.rows[row].nodes.empty())
+        if (stored == plan::kNone || seen[stored])
           continue;
         seen[stored] = true;
-        ++byNode[trip.rows[row].nodes.front()];
+        count.add(trip.rows[row]);
       }
   }
-  return plan::largestUsers(byNode, program.nodes);
+  return count.largest();
 }
 
 } // namespace
@@ -67,13 +66,8 @@ Problems fitProblems(const rows::Program &program, const Map &map,
                      const std::vector<plan::MemoryUse> &use) {
   Problems problems =
       plan::fitProblems(program.geometry, use, [&](const std::string &memory, uint32_t core) {
-        if (memory == "weight blocks") {
-          std::vector<std::string> users;
-          for (const plan::User &user : largestWeights(program, map, core))
-            users.push_back(fmt::format("{} uses {} weight block{}", user.name, user.used,
-                                        user.used == 1 ? "" : "s"));
-          return users;
-        }
+        if (memory == "weight blocks")
+          return plan::usesOf(largestWeights(program, map, core), memory);
         std::vector<std::pair<uint32_t, std::string>> families;
         if (memory == "inbox rows" || memory == "local rows")
           for (const rows::Family &family : program.families)

@@ -21,7 +21,7 @@ void addInstructionUse(const format::Geometry &geometry, const std::vector<List>
 bool exceedsOthers(const std::vector<plan::MemoryUse> &use);
 
 /// What does not fit, with the families that take most rows and the nodes that take most weight
-/// blocks. Of a map without bodies, no node is known.
+/// blocks. A map without bodies names no node.
 Problems fitProblems(const rows::Program &program, const Map &map,
                      const std::vector<plan::MemoryUse> &use);
 

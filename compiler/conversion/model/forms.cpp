@@ -81,8 +81,8 @@ constexpr uint64_t kAlwaysLowered = 32768;
 /// third of a second to lower.
 constexpr uint64_t kFarBeyond = 2, kManyElements = uint64_t{1} << 19;
 
-/// Rows of constants are counted up to so many times what there are, which takes a part of a
-/// second.
+/// The count of constants ends at so many times the local rows that there are, so that it takes a
+/// fraction of a second.
 constexpr uint64_t kMostConstants = 16;
 
 /// Whether the planner may find memory for a graph, and what to say if it cannot.

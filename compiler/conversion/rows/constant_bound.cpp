@@ -71,7 +71,7 @@ private:
       bound.nodes.emplace_back(ir::nodeOf(op.getLoc()), rows.size() - before);
   }
 
-  /// Not one of the two hashes that the set keeps for itself.
+  /// The set reserves two large numbers for itself; no hash is one of them.
   static uint64_t hashOf(llvm::ArrayRef<uint16_t> row) {
     return static_cast<uint64_t>(llvm::hash_combine_range(row.begin(), row.end())) >> 1;
   }

@@ -17,7 +17,7 @@ namespace sluice::rows {
 /// its elements lie in rows and lanes in the same way.
 class KnownSums {
 public:
-  /// What the sums of operations that share them have in common.
+  /// Operations with equal weights share their sums.
   struct Weights {
     mlir::Value constant;
     std::vector<int64_t> loops; ///< extents and strides in the constant
@@ -28,7 +28,7 @@ public:
   };
   /// Where in the constant the weights of a sum begin, and its first lane.
   using Place = std::pair<int64_t, size_t>;
-  /// What else than its weights a sum depends on.
+  /// A sum depends on its weights and on these.
   struct Factors {
     std::vector<Element> elements; ///< [lane, unless they are shared][trip of the summed loops]
     std::vector<double> scale;     ///< by lane; empty: 1

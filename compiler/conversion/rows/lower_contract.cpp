@@ -109,8 +109,7 @@ private:
     return split;
   }
 
-  /// What of the weights a sum multiplies, besides the first ones' place: equal for the steps of a
-  /// recurrence.
+  /// Returns the key of the sums of this operation. The steps of a recurrence have equal keys.
   [[nodiscard]] KnownSums::Weights weightsOf(const Split &split) const {
     KnownSums::Weights weights{op->getOperand(xFirst ? 1 : 0), {}};
     for (const auto *loopsOfSum : {&split.feature, &split.inner}) {
@@ -182,9 +181,9 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   std::vector<LinearSum::Rounded> made;
   const bool shared = features.back().x == features.front().x; // lanes read the same elements
   std::optional<reference::Tensor> w;
-  std::optional<std::vector<double>> means; // of a sum without a bias, nobody asks
-  // The sums of this operation, or those of all operations that have its weights. The steps of a
-  // recurrence have one position each; the sums of many would take memory.
+  std::optional<std::vector<double>> means; // known once a sum has a bias
+  // An operation of one position, such as a step of a recurrence, shares its sums with the others
+  // that have its weights. Sums of many positions would take too much memory.
   KnownSums own;
   const bool isOnly = weightValue.hasOneUse() || bases.size() != 1;
   KnownSums &known = isOnly ? own : lowering.knownSums(weightsOf(split));

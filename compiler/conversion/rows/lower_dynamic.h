@@ -20,8 +20,8 @@ bool isDynamic(mlir::Operation *op, const Loops &loops);
 /// dimensions.
 std::optional<unsigned> sideOfWeights(mlir::Operation *op, const Loops &loops);
 
-/// Returns the axis of the constant operand of such a contraction along which rows hold it; nothing
-/// if no rule allows the data dimensions.
+/// Returns the axis of the constant operand of such a contraction that lies along the lanes;
+/// nothing if no rule allows the data dimensions.
 std::optional<size_t> axisOfConstant(mlir::Operation *op, const Loops &loops);
 
 /// The result of such a contraction.

@@ -42,33 +42,20 @@ std::string singular(std::string memory) {
 
 constexpr size_t kNamed = 3; ///< nodes or tensors in a problem
 
-/// Returns the nodes of the largest counts, by index into Graph::nodes, largest first.
-std::vector<std::pair<uint64_t, uint32_t>> largestOf(const std::map<uint32_t, uint64_t> &byNode) {
-  std::vector<std::pair<uint64_t, uint32_t>> result;
-  for (const auto &[node, amount] : byNode)
-    result.emplace_back(amount, node);
-  std::ranges::sort(result, [](const auto &left, const auto &right) {
-    return std::pair(right.first, left.second) < std::pair(left.first, right.second);
-  });
-  result.resize(std::min(result.size(), kNamed));
-  return result;
-}
-
 /// How much of a memory of one core each row takes.
 class Shares {
 public:
   Shares(const Graph &graph, const Work &work, const Placement &placement, uint32_t core)
       : graph(graph), work(work), placement(placement), core(core) {}
 
-  /// (amount, node) of the nodes that use most, largest first.
-  std::vector<std::pair<uint64_t, uint32_t>> largest(std::string_view memory) {
-    std::map<uint32_t, uint64_t> byNode;
-    for (size_t stage = 0; stage < work.stages.size(); ++stage)
-      for (RowId row : work.stages[stage])
-        if (const uint64_t amount = share(memory, row);
-            amount != 0 && !graph.rows[row].nodes.empty())
-          byNode[graph.rows[row].nodes.front()] += amount;
-    return largestOf(byNode);
+  /// The nodes that use most, the largest first.
+  std::vector<User> largest(std::string_view memory) {
+    NodeCount count(graph.nodes);
+    for (const std::vector<RowId> &stage : work.stages)
+      for (const RowId row : stage)
+        if (const uint64_t amount = share(memory, row); amount != 0)
+          count.add(graph.rows[row], amount);
+    return count.largest();
   }
 
 private:
@@ -102,31 +89,15 @@ private:
   }
 };
 
-/// The largest counts of rows by the first of their nodes.
-class NodeCount {
-public:
-  explicit NodeCount(const Graph &graph) : graph(graph) {}
-
-  void add(RowId row) {
-    if (const std::vector<uint32_t> &nodes = graph.rows[row].nodes; !nodes.empty())
-      ++byNode[nodes.front()];
-  }
-  [[nodiscard]] std::vector<User> largest() const { return largestUsers(byNode, graph.nodes); }
-
-private:
-  const Graph &graph;
-  std::map<uint32_t, uint64_t> byNode;
-};
-
 /// The nodes with the most weight blocks that no node before them has.
 std::vector<User> largestWeights(const Graph &graph, const Work &work) {
-  NodeCount count(graph);
+  NodeCount count(graph.nodes);
   std::vector<bool> seen(graph.blocks.size());
   for (const std::vector<RowId> &stage : work.stages)
     for (const RowId row : stage)
       for (const rows::Term &term : work[row].terms) {
         if (!seen[term.block])
-          count.add(row);
+          count.add(graph.rows[row]);
         seen[term.block] = true;
       }
   return count.largest();
@@ -159,12 +130,31 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   return use;
 }
 
-std::vector<User> largestUsers(const std::map<uint32_t, uint64_t> &byNode,
-                               const std::vector<format::SourceNode> &nodes) {
+void NodeCount::add(const rows::Row &row, uint64_t amount) {
+  if (!row.nodes.empty())
+    byNode[row.nodes.front()] += amount;
+}
+
+std::vector<User> NodeCount::largest() const {
+  std::vector<std::pair<uint64_t, uint32_t>> counts;
+  for (const auto &[node, amount] : byNode)
+    counts.emplace_back(amount, node);
+  std::ranges::sort(counts, [](const auto &left, const auto &right) {
+    return std::pair(right.first, left.second) < std::pair(left.first, right.second);
+  });
+  counts.resize(std::min(counts.size(), kNamed));
   std::vector<User> users;
-  for (const auto &[amount, node] : largestOf(byNode))
+  for (const auto &[amount, node] : counts)
     users.push_back({nodeName(nodes[node]), amount});
   return users;
+}
+
+std::vector<std::string> usesOf(const std::vector<User> &users, const std::string &memory) {
+  std::vector<std::string> texts;
+  for (const User &user : users)
+    texts.push_back(fmt::format("{} uses {} {}", user.name, user.used,
+                                user.used == 1 ? singular(memory) : memory));
+  return texts;
 }
 
 bool fitsAll(const std::vector<MemoryUse> &use) {
@@ -245,9 +235,9 @@ Problems leastProblems(const Graph &graph, const Work &work, const LeastMemory &
   if (const uint64_t all = cores * geometry.weightBlocks; least.weightBlocks > all)
     add({"weight blocks", "its weights", least.weightBlocks, all, largestWeights(graph, work)});
   if (least.rows > geometry.inboxRows + local) {
-    NodeCount count(graph);
+    NodeCount count(graph.nodes);
     for (const RowId row : rowsAtOnce(graph, work))
-      count.add(row);
+      count.add(graph.rows[row]);
     add(rowsTogether(geometry, least.rows, count.largest()));
   } else if (least.inputRows > geometry.inboxRows) {
     add({"inbox rows", "its inputs", least.inputRows, geometry.inboxRows, {}, "an inbox"});
@@ -307,11 +297,7 @@ Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryU
 Problems fitProblems(const Graph &graph, const Work &work, const Placement &placement,
                      const std::vector<MemoryUse> &use) {
   return fitProblems(graph.geometry, use, [&](const std::string &memory, uint32_t core) {
-    std::vector<std::string> users;
-    for (const auto &[amount, node] : Shares(graph, work, placement, core).largest(memory))
-      users.push_back(fmt::format("{} uses {} {}", nodeName(graph.nodes[node]), amount,
-                                  amount == 1 ? singular(memory) : memory));
-    return users;
+    return usesOf(Shares(graph, work, placement, core).largest(memory), memory);
   });
 }
 

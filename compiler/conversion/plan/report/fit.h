@@ -41,9 +41,24 @@ struct User {
   uint64_t used = 0;
 };
 
-/// Returns the nodes that use most, the largest first; `byNode` is by index into `nodes`.
-std::vector<User> largestUsers(const std::map<uint32_t, uint64_t> &byNode,
-                               const std::vector<format::SourceNode> &nodes);
+/// Counts how much of a memory nodes use.
+class NodeCount {
+public:
+  /// Rows refer to `nodes` by index. They must outlive this.
+  explicit NodeCount(const std::vector<format::SourceNode> &nodes) : nodes(nodes) {}
+
+  /// Adds to the count of the first node of a row, if it has one.
+  void add(const rows::Row &row, uint64_t amount = 1);
+  /// Returns the nodes with the largest counts, the largest first.
+  [[nodiscard]] std::vector<User> largest() const;
+
+private:
+  const std::vector<format::SourceNode> &nodes;
+  std::map<uint32_t, uint64_t> byNode;
+};
+
+/// Returns for each user a text such as "node 3 'conv1' (Conv) uses 4 weight blocks".
+std::vector<std::string> usesOf(const std::vector<User> &users, const std::string &memory);
 
 /// More of a memory than a target has, whatever the plan.
 struct LeastUse {
