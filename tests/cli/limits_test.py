@@ -87,6 +87,36 @@ class Memories(Refusal):
             """, models.model(nodes, [models.tensor("x", 1, 128, 4)], [models.tensor("y", 1, 64, 4)], weights),
                              flags=["--fit-seconds", "0"])
 
+    def test_weight_blocks_of_loops(self):
+        """All weights are alike in sign and size, so nothing is known of them before the loop is lowered."""
+        weights = np.random.default_rng(0).uniform(0.55, 0.95, (64, 64, 16)).astype(np.float32)
+        conv = helper.make_node("Conv", ["x", "w"], ["y"], name="conv")
+        self.compile_refused(TOO_BIG, """
+            error[E0401]: the model does not fit ecp5-85f: its weights need at least 4096 weight blocks, 2048 more than the 2048 of all cores
+              --> m.onnx
+             note: node 0 'conv' (Conv) needs at least 4096 weight blocks
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "weight_blocks": 4096 or more instead of 2048 in a target file
+             help: use a target with more weight blocks or more cores
+            """, models.model([conv], [models.tensor("x", 1, 64, 256)], [models.tensor("y", 1, 64, 241)],
+                              [models.constant("w", weights)]),
+                             flags=["--data-dim", "x=1", "--fit-seconds", "0"], target="ecp5-85f")
+
+    def test_rows_of_constants(self):
+        """The activation becomes weights and the constant rows: 16,384 of them, but the count ends at 16 times what there are."""
+        weights = np.random.default_rng(0).standard_normal((64, 2048)).astype(np.float32)
+        product = helper.make_node("MatMul", ["x", "w"], ["y"], name="fc")
+        self.compile_refused(TOO_BIG, """
+            error[E0403]: the model does not fit c2b8: its constants need at least 8192 local rows, 7680 more than the 512 of all cores
+              --> m.onnx
+             note: node 0 'fc' (MatMul) needs at least 8192 local rows
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+             help: try "local_rows": 4096 or more instead of 256 in a target file
+             help: use a target with more local rows or more cores
+            """, models.model([product], [models.tensor("x", 1, 64)], [models.tensor("y", 1, 2048)],
+                              [models.constant("w", weights)]),
+                             flags=["--data-dim", "x=0", "--allow-dynamic-weights", "--fit-seconds", "0"])
+
     def test_inbox_rows(self):
         self.too_small("inbox_rows", 8, """
             error[E0402]: the model does not fit small: core 0 needs 17 inbox rows, 9 more than its 8
